@@ -99,23 +99,23 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
-	a.objects, _ = lru.New[string, map[string]any](keptObjects) // it fails for a size below one alone
+	a.objects, _ = lru.New[string, map[string]any](maxCachedObjects) // it fails for a size below one alone
 	for name, f := range map[string]any{
-		protocol.ActivityDiscover:    a.DiscoverMCPTools,
-		protocol.ActivityNotify:      a.NotifyPeople,
-		protocol.ActivityVerifyProof: a.VerifyProof,
-		protocol.ActivityLoad:        a.LoadObject,
-		protocol.ActivityCombine:     a.CombineBlobs,
-		protocol.ActivityPrepare:     a.PrepareTools,
-		protocol.ActivityRequest:     a.SendRequest,
-		protocol.ActivitySendBatch:   a.SendBatch,
-		protocol.ActivityReadBatch:   a.ReadBatch,
-		protocol.ActivityExecute:     a.ExecuteCall,
-		protocol.ActivityBurst:       a.ExecuteBatch,
-		protocol.ActivitySeal:        a.SealIdea,
-		protocol.ActivityGone:        a.IsProcessGone,
-		protocol.ActivityDeliver:     a.DeliverSignals,
-		protocol.ActivityGather:      a.GatherParts,
+		protocol.ActivityDiscover:      a.DiscoverMCPTools,
+		protocol.ActivityNotify:        a.NotifyPeople,
+		protocol.ActivityVerifyProof:   a.VerifyProof,
+		protocol.ActivityLoad:          a.LoadObject,
+		protocol.ActivityCombine:       a.CombineBlobs,
+		protocol.ActivityPrepare:       a.PrepareTools,
+		protocol.ActivityRequest:       a.SendRequest,
+		protocol.ActivitySendBatch:     a.SendBatch,
+		protocol.ActivityReadBatch:     a.ReadBatch,
+		protocol.ActivityExecute:       a.ExecuteCall,
+		protocol.ActivityBurst:         a.ExecuteBatch,
+		protocol.ActivitySeal:          a.SealIdea,
+		protocol.ActivityIsProcessGone: a.IsProcessGone,
+		protocol.ActivityDeliver:       a.DeliverSignals,
+		protocol.ActivityGather:        a.GatherParts,
 
 		protocol.ActivityAwaitStore: a.ProbeStore,
 		protocol.ActivityAwaitTurn:  a.AwaitTurn,

@@ -31,17 +31,17 @@ func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput)
 
 func (a *Activities) combineBlob(ctx context.Context, in protocol.CombineInput, u statelog.Update) (any, error) {
 	tooLarge := nonRetryableError(ideafile.CodeBadOutput,
-		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxWhole>>20))
+		fmt.Errorf("what is stored and the result together have more than %d MB", jsonval.MaxResolvedBytes>>20))
 	given := []any{u.Old, u.Value}
-	size := jsonval.SizeWithBlobsUpToLimit(given, jsonval.MaxWhole)
-	if size > jsonval.MaxWhole {
+	size := jsonval.SizeWithBlobsUpToLimit(given, jsonval.MaxResolvedBytes)
+	if size > jsonval.MaxResolvedBytes {
 		return nil, tooLarge
 	}
 	if err := memory.Take(ctx, 2*size); err != nil { // the existing values, and the combined ones
 		return nil, err
 	}
 	whole, err := retryStoreOperation(ctx,
-		func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxWhole) })
+		func() (any, error) { return a.Store.RestoreWithin(ctx, given, jsonval.MaxResolvedBytes) })
 	switch {
 	case errors.Is(err, blobs.ErrTooLarge):
 		return nil, tooLarge

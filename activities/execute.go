@@ -107,7 +107,7 @@ func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 }
 
 // maxInputs is how large the parameters and scopes of a Call may be together, in bytes of JSON.
-const maxInputs = jsonval.MaxWhole + 1<<10 // with the names around them
+const maxInputs = jsonval.MaxResolvedBytes + 1<<10 // with the names around them
 
 var errInputs = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 

@@ -63,8 +63,8 @@ func TestTheNextLLMIsAskedWhereOneSaysNothing(t *testing.T) {
 			if n, last := a.Client.(*ears).calls(); n != 1 || !last {
 				t.Errorf("%d calls, last %v", n, last)
 			}
-			if len(seen.requests) != 2 || seen.requests[0].LLM != "first" || seen.requests[0].Outcome == OutcomeWhole ||
-				seen.requests[1].Outcome != OutcomeWhole {
+			if len(seen.requests) != 2 || seen.requests[0].LLM != "first" || seen.requests[0].Outcome == OutcomeComplete ||
+				seen.requests[1].Outcome != OutcomeComplete {
 				t.Errorf("the observer saw %+v", seen.requests)
 			}
 		})

@@ -13,9 +13,9 @@ import (
 // with them.
 const largePalette = jsonval.LargeValueBytes
 
-// keptObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of one
-// palette.
-const keptObjects = 4
+// maxCachedObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of
+// one palette.
+const maxCachedObjects = 4
 
 // LoadObject reads members of a stored object.
 func (a *Activities) LoadObject(ctx context.Context, in protocol.LoadInput) (jsonval.Object, error) {

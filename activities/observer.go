@@ -47,9 +47,9 @@ type HoldUps interface {
 
 // Outcomes beside the codes of faults (ideafile.CodeToolFailed, turn.CodeTruncated, …).
 const (
-	OutcomeWhole  = "whole"   // of a Request: the solution is complete
-	OutcomeDone   = "done"    // of a Call
-	OutcomeCutOff = "cut_off" // of either: the worker stopped
+	OutcomeComplete = "whole"   // of a Request: the solution is complete
+	OutcomeDone     = "done"    // of a Call
+	OutcomeCutOff   = "cut_off" // of either: the worker stopped
 )
 
 // RequestAttempt describes one attempt at a Request to an Observer.
@@ -65,7 +65,7 @@ type RequestAttempt struct {
 	Waited          time.Duration // for a slot, before it began
 	Usage           turn.TokenUsage
 	Finish          string // the LLM's finish reason; empty where the stream broke off
-	Outcome         string // OutcomeWhole, OutcomeCutOff, or the code of what went wrong
+	Outcome         string // OutcomeComplete, OutcomeCutOff, or the code of what went wrong
 }
 
 // CallAttempt describes one attempt at a Call to an Observer, when the attempt begins.
@@ -99,7 +99,7 @@ func (a *Activities) endRequest(seen *RequestAttempt, reply *turn.LLMReply, err 
 	if a.Observer == nil || (errors.As(err, &failure) && failure.HeldBack) { // nobody was asked
 		return
 	}
-	seen.Ended, seen.Outcome = time.Now(), outcomeOfError(err, OutcomeWhole)
+	seen.Ended, seen.Outcome = time.Now(), outcomeOfError(err, OutcomeComplete)
 	if err == nil && reply.Fault != nil {
 		seen.Outcome = reply.Fault.Code
 	}

@@ -33,8 +33,8 @@ type processWaits struct {
 	reportedUntil time.Time
 }
 
-// maxKept is how long after a wait it is remembered: of a Call that was cancelled nobody hears the end.
-const maxKept = time.Hour
+// waitRetention is how long after a wait it is remembered: of a Call that was cancelled nobody hears the end.
+const waitRetention = time.Hour
 
 // set records what a Call waits for; nil: it waits no more. It reports whether the process must be told, and of what:
 // the longest wait, or nil.
@@ -45,7 +45,8 @@ func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *t
 		w.worker = rand.Text()
 	}
 	now, call := time.Now(), in.Token+"/"+in.Call
-	maps.DeleteFunc(w.ofProcess, func(_ string, p *processWaits) bool { return now.Sub(p.reportedUntil) > maxKept })
+	maps.DeleteFunc(w.ofProcess,
+		func(_ string, p *processWaits) bool { return now.Sub(p.reportedUntil) > waitRetention })
 	p := w.ofProcess[in.Process]
 	if p == nil && held == nil {
 		return nil, false

@@ -65,7 +65,7 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	if err := awaitTurnStart(ctx, t); err != nil {
 		return nil, err
 	}
-	lasts, key := in.Rate.AtOnce > 0, turnKey(in.IdempotencyKey())
+	lasts, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
 	end = func() { a.updateAsked(in.Tool, lasts, func(s *askedTurns) { s.endTurn(key) }) }
 	if !lasts { // it has begun, and nothing else is counted
 		end()

@@ -43,7 +43,7 @@ func (c *Chain) verifyWithin(ctx context.Context, r *chain.Report) error {
 		if err != nil {
 			return err
 		}
-		r.Within, r.Whole = r.Within+1, r.Whole && below.Whole
+		r.Within, r.IsIntact = r.Within+1, r.IsIntact && below.IsIntact
 		for _, b := range below.Broken {
 			r.Broken = append(r.Broken, chain.Broken{At: b.At, Part: b.Part, Problem: "in " + id + ": " + b.Problem})
 		}

@@ -28,7 +28,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 			}
 		}
 		c := New(nil, "", store).Chain("p")
-		if r, err := c.Verify(t.Context()); err != nil || !r.Whole || r.Within != 4 {
+		if r, err := c.Verify(t.Context()); err != nil || !r.IsIntact || r.Within != 4 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		place := chain.Place(changed, 1)
@@ -43,11 +43,11 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 			return nil
 		})
 		r, err := c.Verify(t.Context())
-		if err != nil || r.Whole || len(r.Broken) == 0 || r.Broken[0].Part != place ||
+		if err != nil || r.IsIntact || len(r.Broken) == 0 || r.Broken[0].Part != place ||
 			!strings.HasPrefix(r.Broken[0].Problem, "in "+changed+": ") {
 			t.Errorf("%s changed: %+v, %v", changed, r, err)
 		}
-		if r, err := c.VerifyAlone(t.Context(), func(int, int) {}); err != nil || !r.Whole {
+		if r, err := c.VerifyAlone(t.Context(), func(int, int) {}); err != nil || !r.IsIntact {
 			t.Errorf("%s changed: its own chain: %+v, %v", changed, r, err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MaxDecisionsAtOnce is how many decisions DecideMany sends in one signal.
-const MaxDecisionsAtOnce = approval.MaxDecisionsAtOnce
+// MaxDecisionsPerSignal is how many decisions DecideMany sends in one signal.
+const MaxDecisionsPerSignal = approval.MaxDecisionsPerSignal
 
 // Outcome is what became of one of many decisions.
 type Outcome struct {
@@ -26,11 +26,11 @@ type Outcome struct {
 	Count Count
 }
 
-// DecideMany sends up to MaxDecisionsAtOnce decisions in one signal and waits until each is taken or refused: each is
-// judged by itself, and a wrong one leaves the others as they are. The outcomes are in the order of the decisions. The
-// error is a *RefusedError where the whole was refused; it wraps ErrInvalid where a decision breaks its form, or where
-// all of them are too many or together larger than 2 MB as JSON: nothing was sent then. Without a worker it waits for
-// one.
+// DecideMany sends up to MaxDecisionsPerSignal decisions in one signal and waits until each is taken or refused: each
+// is judged by itself, and a wrong one leaves the others as they are. The outcomes are in the order of the decisions.
+// The error is a *RefusedError where the whole was refused; it wraps ErrInvalid where a decision breaks its form, or
+// where all of them are too many or together larger than 2 MB as JSON: nothing was sent then. Without a worker it waits
+// for one.
 func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, error) {
 	many, err := approval.ReadDecisions(manyPayload(list))
 	if err != nil {

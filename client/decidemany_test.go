@@ -45,7 +45,7 @@ func TestDecisionsThatCannotBeMeantAreNotSent(t *testing.T) {
 	for name, list := range map[string][]Decision{
 		"none": nil, "no reason": {{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.2"}},
 		"no kind":  {{Call: "1.1"}},
-		"too many": make([]Decision, MaxDecisionsAtOnce+1),
+		"too many": make([]Decision, MaxDecisionsPerSignal+1),
 		"too large": func() (list []Decision) {
 			for range 40 {
 				list = append(list, Decision{Kind: Answer, Call: "1.1", Value: large})

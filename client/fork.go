@@ -127,7 +127,7 @@ func (c *Chain) tellOfUndone(ctx context.Context, fork jsonval.Object, at int) e
 		return err
 	}
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
-	eachRecorded(read, func(p turn.PastCall, token string) {
+	eachRecorded(read, func(p turn.RecordedCall, token string) {
 		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.Undone {
 			delete(undone, id) // its values are not in State any more
 		}
@@ -192,7 +192,7 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (jsonval.Object, e
 
 // delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.
 func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
-	eachRecorded(idea, func(p turn.PastCall, token string) {
+	eachRecorded(idea, func(p turn.RecordedCall, token string) {
 		t := idea.Tool(p.WrittenCall.Tool)
 		if t != nil && t.DelegateFile != "" && p.StatusByInstance[token] == ideafile.Running {
 			ids = append(ids, p.CallKey().ID(token))
@@ -202,10 +202,10 @@ func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
 }
 
 // eachRecorded visits the Calls in the records of an Idea, in each of their instances.
-func eachRecorded(idea *ideafile.Idea, visit func(p turn.PastCall, token string)) {
+func eachRecorded(idea *ideafile.Idea, visit func(p turn.RecordedCall, token string)) {
 	tokens := idea.InstanceTokens()
 	for _, msg := range idea.Context {
-		for _, p := range turn.ReadPast(msg, tokens) {
+		for _, p := range turn.ReadRecord(msg, tokens) {
 			for _, token := range jsonval.SortedKeys(p.StatusByInstance) {
 				visit(p, token)
 			}

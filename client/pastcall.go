@@ -12,8 +12,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// PastCall is what was decided on a Call that waits no more, in the words of the business.
-type PastCall struct {
+// DecidedCall is what was decided on a Call that waits no more, in the words of the business.
+type DecidedCall struct {
 	shown.Call
 	// Tool is the Call's Tool, Status its outcome, Decisions the remarks and decisions on it, in order.
 	Tool      string
@@ -21,22 +21,22 @@ type PastCall struct {
 	Decisions []approval.Decision
 }
 
-// PastCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call that
-// anybody decided on.
-func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
+// DecidedCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call
+// that anybody decided on.
+func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, error) {
 	var v InstanceStatus
 	instance, err := p.instanceOf(ctx, call)
 	if err == nil {
 		err = p.client.query(ctx, instance, protocol.QueryStatus, &v)
 	}
 	if err != nil {
-		return PastCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
+		return DecidedCall{}, kind.Errorf(ErrNotFound, "ask the instance of %s in %s: %w", call, p.id, err)
 	}
 	for _, c := range v.Calls {
 		if !ideafile.IsCallID(call, c.ID) || len(c.Decisions) == 0 {
 			continue
 		}
-		d := PastCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
+		d := DecidedCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
 		slices.SortStableFunc(d.Decisions,
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
 		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
@@ -46,5 +46,5 @@ func (p *Process) PastCall(ctx context.Context, call string) (PastCall, error) {
 			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
 		return d, err
 	}
-	return PastCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody has decided on such a Call", call, p.id)
+	return DecidedCall{}, kind.Errorf(ErrNotFound, "find %s in %s: nobody has decided on such a Call", call, p.id)
 }

@@ -37,7 +37,7 @@ type Plan struct {
 	// nil if that is unknown.
 	AskedLater []AskedLater `json:"askedLater"`
 	// Past is what earlier processes took; nil: there are none to go by.
-	Past *PastRuns `json:"past"`
+	Averages *HistoricalAverages `json:"past"`
 	// InWords tells what the Plan would do, in its order, up to 1,000 Calls.
 	InWords []PlannedCall `json:"-"`
 }
@@ -46,8 +46,8 @@ type Plan struct {
 // Sentence and Fields, CallID, Instance, and the Error with which it will fail.
 type PlannedCall = approval.PlannedCall
 
-// PastRuns is what the latest processes of one path took that have completed, on average.
-type PastRuns struct {
+// HistoricalAverages is what the latest processes of one path took that have completed, on average.
+type HistoricalAverages struct {
 	Path      string      `json:"path"`
 	Processes int         `json:"processes"`
 	Instances float64     `json:"instances"`
@@ -58,7 +58,7 @@ type PastRuns struct {
 }
 
 // String tells it to people.
-func (r PastRuns) String() string {
+func (r HistoricalAverages) String() string {
 	s := fmt.Sprintf(
 		"the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g "+
 			"tokens",
@@ -79,7 +79,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	if len(v.Plans) == 0 {
 		return list, nil
 	}
-	past := p.pastRuns(ctx)
+	past := p.historicalAverages(ctx)
 	idea, err := p.client.Process(v.Plans[0].Process).Idea(ctx)
 	if err != nil {
 		idea = nil // who will be asked later is not known
@@ -88,7 +88,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	for _, waits := range v.Plans {
 		calls := withOutputPaths(waits.WrittenCalls(), idea)
 		plan := Plan{
-			PlanView: waits, CallsByTool: waits.CountByTool(), Past: past, Drawn: calls,
+			PlanView: waits, CallsByTool: waits.CountByTool(), Averages: past, Drawn: calls,
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
 			AskedLater: askedLater(waits, idea),
 		}
@@ -162,11 +162,12 @@ func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
 	return append([]Plan{}, slices.Concat(found...)...), err // a list even where nothing waits
 }
 
-// maxPastRuns is of how many processes it is looked at what they took.
-const maxPastRuns = 10
+// maxAveragedProcesses is of how many processes it is looked at what they took.
+const maxAveragedProcesses = 10
 
-// pastRuns looks at the latest processes of the same path that have completed; nil: there are none, or nobody can say.
-func (p *Process) pastRuns(ctx context.Context) *PastRuns {
+// historicalAverages looks at the latest processes of the same path that have completed; nil: there are none, or nobody
+// can say.
+func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	info, err := p.describe(ctx)
 	if err != nil {
 		return nil
@@ -175,14 +176,14 @@ func (p *Process) pastRuns(ctx context.Context) *PastRuns {
 	if path == "" {
 		return nil
 	}
-	page, err := p.client.ListPage(ctx, Filter{Status: loop.StatusCompleted, Path: path}, maxPastRuns, nil)
+	page, err := p.client.ListPage(ctx, Filter{Status: loop.StatusCompleted, Path: path}, maxAveragedProcesses, nil)
 	if err != nil {
 		return nil // the server does not know the search attributes
 	}
-	all, cost := PastRuns{Path: path}, 0.0
+	all, cost := HistoricalAverages{Path: path}, 0.0
 	for _, s := range page.Processes {
 		r, err := p.client.Process(s.Process).Result(ctx)
-		if err != nil || all.Processes == maxPastRuns {
+		if err != nil || all.Processes == maxAveragedProcesses {
 			continue
 		}
 		all.Processes++

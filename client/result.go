@@ -28,7 +28,7 @@ func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 	if err != nil {
 		return r, err
 	}
-	return p.whole(ctx, r)
+	return p.restoreResult(ctx, r)
 }
 
 // markForgotten leaves of the instances of an ended process that were forgotten nothing in its Result but that.
@@ -81,7 +81,7 @@ func refusedIdea(id string, failed *temporal.ApplicationError) error {
 }
 
 // whole puts the values of the store back into a Result.
-func (p *Process) whole(ctx context.Context, r loop.Result) (loop.Result, error) {
+func (p *Process) restoreResult(ctx context.Context, r loop.Result) (loop.Result, error) {
 	values := p.client.archive.values
 	ctx = blobs.ForProcess(ctx, p.id)
 	var err error

@@ -155,7 +155,7 @@ func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error)
 		instances[token] = i
 	}
 	v.Result.Instances = instances
-	return p.whole(ctx, v.Result)
+	return p.restoreResult(ctx, v.Result)
 }
 
 // query asks a workflow and reads its answer.

@@ -343,7 +343,7 @@ func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[str
 		}
 		if err == nil {
 			idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": context})
-			eachRecorded(idea, func(p turn.PastCall, token string) {
+			eachRecorded(idea, func(p turn.RecordedCall, token string) {
 				tell(p.StatusByInstance[token], p.CallKey().ID(token))
 			})
 		}

@@ -183,7 +183,7 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of := jsonval.AsObject(jsonval.At(source, "meta", protocol.UndoesMeta))
-	eachRecorded(idea, func(p turn.PastCall, token string) {
+	eachRecorded(idea, func(p turn.RecordedCall, token string) {
 		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
 		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
 		// it counts what was taken back of the process itself, or of the other one that this one takes back

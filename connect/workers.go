@@ -24,8 +24,8 @@ func WorkerIdentity(s *blobs.Store) string {
 	return fmt.Sprintf("%d@%s%s%s", os.Getpid(), host, storeMark, s.ID())
 }
 
-// goneWorkerAge is after how long a worker that has not asked for work is one that is gone. A worker asks every minute.
-const goneWorkerAge = 2 * time.Minute
+// maxPollAge is after how long a worker that has not asked for work is one that is gone. A worker asks every minute.
+const maxPollAge = 2 * time.Minute
 
 // StoresOfWorkers lists the ids of the stores with which workers work that answer now; empty where none does.
 func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
@@ -37,7 +37,7 @@ func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	for _, p := range d.GetPollers() {
 		_, id, marked := strings.Cut(p.GetIdentity(), storeMark)
 		if marked && id != "" && !slices.Contains(ids, id) &&
-			time.Since(p.GetLastAccessTime().AsTime()) < goneWorkerAge {
+			time.Since(p.GetLastAccessTime().AsTime()) < maxPollAge {
 			ids = append(ids, id)
 		}
 	}

@@ -67,7 +67,7 @@ func ourMetrics(t *testing.T) map[string]bool {
 	}
 	defer func() { _ = m.Close(t.Context()) }()
 	now := time.Now()
-	m.Request(activities.RequestAttempt{Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeWhole,
+	m.Request(activities.RequestAttempt{Began: now, FirstByte: now, Ended: now, Outcome: activities.OutcomeComplete,
 		Usage: turn.TokenUsage{PromptTokens: 1, CompletionTokens: 1, CachedTokens: 1, ReasoningTokens: 1, Cost: 1,
 			UnpricedTokens: 1}})
 	_, end := m.Call(t.Context(), activities.CallAttempt{Tool: "t"})

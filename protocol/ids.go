@@ -107,7 +107,7 @@ func IsOfInstance(id, token string) bool {
 // IdempotencyKey returns the key under which the outside world knows a Call's effect, the same on every attempt:
 // <process>/<token>/<call id>, each part percent-encoded, and shortened to 255 bytes.
 func IdempotencyKey(process, token, call string) string {
-	key := wholeKey(process, token, call)
+	key := fullCallKey(process, token, call)
 	return spelling.ShortenID(key, key, maxID)
 }
 
@@ -116,11 +116,11 @@ func LimitID(name string) string { return "~limit/" + name }
 
 // UndoKey is the IdempotencyKey under which a Call is taken back.
 func UndoKey(process, token, call string) string {
-	key := wholeKey(process, token, call) + "/undo"
+	key := fullCallKey(process, token, call) + "/undo"
 	return spelling.ShortenID(key, key, maxID)
 }
 
-func wholeKey(process, token, call string) string {
+func fullCallKey(process, token, call string) string {
 	if token == "" {
 		token = anonymousInID
 	}

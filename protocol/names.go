@@ -13,14 +13,14 @@ const (
 	ActivityPrepare = "Prepare"
 	ActivityRequest = "Request"
 	// ActivitySendBatch and ActivityReadBatch send a Request through the LLM's batch interface, and fetch the answer.
-	ActivitySendBatch = "SendBatch"
-	ActivityReadBatch = "ReadBatch"
-	ActivityExecute   = "Execute"
-	ActivityBurst     = "Burst"
-	ActivitySeal      = "Seal"
-	ActivityGone      = "Gone"
-	ActivityDeliver   = "Deliver"
-	ActivityGather    = "Gather"
+	ActivitySendBatch     = "SendBatch"
+	ActivityReadBatch     = "ReadBatch"
+	ActivityExecute       = "Execute"
+	ActivityBurst         = "Burst"
+	ActivitySeal          = "Seal"
+	ActivityIsProcessGone = "Gone"
+	ActivityDeliver       = "Deliver"
+	ActivityGather        = "Gather"
 	// ActivityDiscover asks MCP servers for their tools.
 	ActivityDiscover = "Discover"
 	// ActivityNotify tells people what waits for them.

@@ -112,7 +112,7 @@ func (p played) chainFacts(t *testing.T, facts map[string]string) {
 	t.Helper()
 	chains := chain.New(store)
 	report, err := chains.Verify(t.Context(), p.s.id)
-	if err != nil || !report.Whole {
+	if err != nil || !report.IsIntact {
 		t.Errorf("the chain of %s: %+v, %v", p.s.id, report, err)
 		return
 	}

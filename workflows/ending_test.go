@@ -122,7 +122,7 @@ func TestAnInstanceEndsWhenItsProcessIsGone(t *testing.T) {
 	env.RegisterActivityWithOptions(func(_ context.Context, p protocol.ProcessRef) (bool, error) {
 		looks++
 		return looks == 3 && p.ID == "p" && p.FirstRunID == "first", nil
-	}, activity.RegisterOptions{Name: protocol.ActivityGone})
+	}, activity.RegisterOptions{Name: protocol.ActivityIsProcessGone})
 	env.ExecuteWorkflow(protocol.InstanceType, protocol.SharedInstanceSetup{Process: "p", FirstRunID: "first"},
 		protocol.InstanceStart{}, nil)
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "the process is gone") ||

@@ -48,7 +48,7 @@ func TestAProcessOfManyInstancesIsSplitAndGathersItsParts(t *testing.T) {
 		}
 	}
 	for _, id := range []string{s.id, protocol.PartID(s.id, 1), protocol.PartID(s.id, 7)} {
-		if report, err := chain.New(store).Verify(t.Context(), id); err != nil || !report.Whole {
+		if report, err := chain.New(store).Verify(t.Context(), id); err != nil || !report.IsIntact {
 			t.Errorf("the chain of %s: %+v, %v", id, report, err)
 		}
 	}

@@ -120,7 +120,7 @@ func TestNothingOfAPlanRunsBeforeAPersonHasApprovedItAsAWhole(t *testing.T) {
 	if !strings.Contains(decided, `"reason":"fine"`) || !strings.Contains(decided, `"by":"ann"`) {
 		t.Errorf("the chain says %s", decided)
 	}
-	if report, err := chain.New(store).Verify(t.Context(), s.id); err != nil || !report.Whole {
+	if report, err := chain.New(store).Verify(t.Context(), s.id); err != nil || !report.IsIntact {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if err := replay(t, store, history(t, s.id)); err != nil {

@@ -79,7 +79,7 @@ var trusted *signing.Keys
 func (s *scenario) proven(process string, want proofs.Counts) {
 	s.t.Helper()
 	report, err := chain.New(store).WithKeys(trusted).Verify(s.t.Context(), process)
-	if err != nil || !report.Whole || report.Decisions != want {
+	if err != nil || !report.IsIntact || report.Decisions != want {
 		s.t.Errorf("%s: %+v, %v; want %+v", process, report, err, want)
 	}
 }

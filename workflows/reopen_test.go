@@ -19,7 +19,7 @@ const payMoreFor0 = `{"solution": {"calls": [{"_tool": "pay", "_instance": "i0",
 
 func (s *scenario) isWhole() {
 	s.t.Helper()
-	if report, err := chain.New(store).Verify(s.t.Context(), s.id); err != nil || !report.Whole {
+	if report, err := chain.New(store).Verify(s.t.Context(), s.id); err != nil || !report.IsIntact {
 		s.t.Errorf("%+v, %v", report, err)
 	}
 	for _, id := range []string{s.id, protocol.InstanceID(s.id, "i0")} {
@@ -168,7 +168,7 @@ func TestInADelegateAnInstanceIsReopened(t *testing.T) {
 			if n := len(till.seen()); n != 4 {
 				t.Errorf("%d payments", n)
 			}
-			if report, err := chain.New(store).Verify(t.Context(), inner.id); err != nil || !report.Whole {
+			if report, err := chain.New(store).Verify(t.Context(), inner.id); err != nil || !report.IsIntact {
 				t.Errorf("%+v, %v", report, err)
 			}
 		})

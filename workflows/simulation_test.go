@@ -87,7 +87,7 @@ func (s *scenario) marked(process string, ideas int) {
 	s.t.Helper()
 	chains := chain.New(store)
 	report, err := chains.Verify(s.t.Context(), process)
-	if err != nil || !report.Whole || report.Ideas != ideas || report.Simulated == nil {
+	if err != nil || !report.IsIntact || report.Ideas != ideas || report.Simulated == nil {
 		s.t.Errorf("the chain of %s: %+v, %v", process, report, err)
 		return
 	}

@@ -18,7 +18,7 @@ func TestALimitOutlivesTheUpdatesOfARun(t *testing.T) {
 	id := protocol.LimitID(t.Name())
 	ask := func(q limit.TurnRequest) (turns []limit.Turn) {
 		t.Helper()
-		q.Rule.AtOnce = 1
+		q.Rule.MaxConcurrent = 1
 		start := temporalClient.NewWithStartWorkflowOperation(client.StartWorkflowOptions{ID: id,
 			TaskQueue: protocol.TaskQueue, WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING},
 			protocol.LimitType, limit.Queue{})

@@ -27,7 +27,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 			copied, dir := copyStore(t)
 			chains, c := chain.New(copied), people.New(temporalClient, server.Namespace(), copied)
 			report, err := c.VerifyWithTemporal(t.Context(), s.id, nil)
-			if err != nil || !report.Whole || report.Witnessed != report.Ideas || report.Created.IsZero() {
+			if err != nil || !report.IsIntact || report.Witnessed != report.Ideas || report.Created.IsZero() {
 				t.Fatalf("%+v, %v", report, err)
 			}
 
@@ -51,7 +51,7 @@ func TestAChainThatWasWrittenAnewIsFoundByTemporalsHistory(t *testing.T) {
 				chain.Entry{Process: s.id, At: ideas, Parent: parent, Idea: last, Created: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
-			if report, err = chains.Verify(t.Context(), s.id); err != nil || !report.Whole {
+			if report, err = chains.Verify(t.Context(), s.id); err != nil || !report.IsIntact {
 				t.Fatalf("the forged chain is not whole in itself, so that the test shows nothing: %+v, %v", report,
 					err)
 			}

@@ -36,7 +36,7 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	case o.LLM != nil:
 		return &asker{ctx: ctx, client: o.LLM, store: store}, ByLLM, func() {}, nil
 	case d.Replies == "":
-		return nil, ByPast, func() {}, nil
+		return nil, ByRecordedPlans, func() {}, nil
 	}
 	replies, err := rehearsal.Parse([]byte(d.Replies))
 	if err != nil {

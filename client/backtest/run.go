@@ -23,16 +23,16 @@ type Options struct {
 
 // Who answers the Requests of the new Idea.
 const (
-	ByPast    = "past"
-	ByReplies = "replies"
-	ByLLM     = "llm"
+	ByRecordedPlans = "past"
+	ByReplies       = "replies"
+	ByLLM           = "llm"
 )
 
 // Report is what backtest --json prints.
 type Report struct {
 	backtest.Report
 	File  string `json:"file"`
-	Plans string `json:"plans"` // who answered Requests: ByPast, ByReplies or ByLLM
+	Plans string `json:"plans"` // who answered Requests: ByRecordedPlans, ByReplies or ByLLM
 }
 
 // Run runs the files of a process over the instances of others. It gives the warnings too; the error is an
@@ -57,12 +57,12 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	if err != nil {
 		return nil, nil, err
 	}
-	past, err := readPast(ctx, archive, o.Processes)
+	past, err := readFinishedProcesses(ctx, archive, o.Processes)
 	if err != nil {
 		return nil, nil, err
 	}
 	known.Elsewhere = true // nothing runs here, so that what a Tool is run by need not be known
-	whole, err := backtest.OnPast(d.Read, past[0])
+	whole, err := backtest.WithDataOf(d.Read, past[0])
 	if err != nil {
 		return nil, nil, kind.Of(client.ErrInvalid, err)
 	}
@@ -79,8 +79,10 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	return &Report{Report: *made, File: s.Given, Plans: plans}, problems, nil
 }
 
-// readPast reads finished processes from their chains.
-func readPast(ctx context.Context, archive *client.Archive, ids []string) (past []*backtest.PastProcess, err error) {
+// readFinishedProcesses reads finished processes from their chains.
+func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []string) (
+	past []*backtest.FinishedProcess, err error,
+) {
 	for _, id := range ids {
 		run, err := archive.FinishedRun(ctx, id, "read")
 		if err != nil {

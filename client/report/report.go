@@ -102,7 +102,7 @@ func Of(ctx context.Context, c *client.Chain, process string) (*Report, error) {
 		return nil, err
 	}
 	err = r.addContents(ctx, c, last)
-	if err != nil && !r.Check.Whole {
+	if err != nil && !r.Check.IsIntact {
 		// what is broken is told, and so is that more could not be read because of it
 		r.Missing, err = text(err.Error()), nil
 	}

@@ -107,7 +107,7 @@ func unspaced(r rune) bool {
 }
 
 // whole reports whether text[start:end] is a whole word of the folded text.
-func (f *folded) whole(start, end int) bool {
+func (f *folded) isWholeWord(start, end int) bool {
 	if start > 0 {
 		before, _ := utf8.DecodeLastRune(f.text[:start])
 		first, _ := utf8.DecodeRune(f.text[start:])

@@ -81,7 +81,7 @@ func (r *matchWordsResult) find(text *folded, pattern, word string, whole bool) 
 			break
 		}
 		at += next
-		if end := at + len(pattern); !whole || text.whole(at, end) {
+		if end := at + len(pattern); !whole || text.isWholeWord(at, end) {
 			found = true
 			r.Count++
 			r.Matches = append(r.Matches, wordMatch{word, int(text.sourceFrom[at]), int(text.sourceTo[end-1])})

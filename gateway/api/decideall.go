@@ -12,8 +12,8 @@ import (
 
 var errNoOutput = errors.New("an answer needs an output, which may be null")
 
-// processesAtOnce bounds how many processes one request decides in at a time.
-const processesAtOnce = 8
+// maxConcurrentProcesses bounds how many processes one request decides in at a time.
+const maxConcurrentProcesses = 8
 
 // Outcomes of decisions.
 const (
@@ -38,7 +38,9 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 		byProcess[d.Process] = append(byProcess[d.Process], n)
 	}
 	processes := jsonval.SortedKeys(byProcess)
-	err := safego.Each(ctx, "gateway.decide", len(processes), processesAtOnce, func(ctx context.Context, n int) error {
+	err := safego.Each(ctx, "gateway.decide", len(processes), maxConcurrentProcesses, func(
+		ctx context.Context, n int,
+	) error {
 		a.decideIn(ctx, processes[n], byProcess[processes[n]], decisions, results)
 		a.Acted(processes[n])
 		return nil

@@ -142,8 +142,8 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 		return out, err
 	}
 	switch {
-	case len(d.Said()) > 0:
-		out.Value, _ = jsonval.Decode(d.Said()) // the body has been read as strictly
+	case len(d.ValueJSON()) > 0:
+		out.Value, _ = jsonval.Decode(d.ValueJSON()) // the body has been read as strictly
 	case d.Kind == client.Answer:
 		return out, invalidAt("output", errNoOutput)
 	}
@@ -151,7 +151,7 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 }
 
 // Said is the Value of the decision, as JSON; empty where it has none.
-func (d *Decision) Said() []byte {
+func (d *Decision) ValueJSON() []byte {
 	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.With.RawMessage,
 		client.Answer: d.Output}[d.Kind]
 }

@@ -251,7 +251,7 @@ func checkOffline(t *testing.T, id string, signed int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := report.Decisions; !report.Whole || c.Signed != signed || c.Proven != signed || c.Declared != 0 {
+	if c := report.Decisions; !report.IsIntact || c.Signed != signed || c.Proven != signed || c.Declared != 0 {
 		t.Errorf("%+v", report)
 	}
 }

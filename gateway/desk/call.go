@@ -79,7 +79,7 @@ func (v *visit) find() (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, gone("Step %s of %s does not wait: somebody has decided, its time is over, or there "+
+	return client.Approval{}, notFound("Step %s of %s does not wait: somebody has decided, its time is over, or there "+
 		"is no such step.", visible(call), visible(process))
 }
 

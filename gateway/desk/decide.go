@@ -25,8 +25,8 @@ func (v *visit) decideMany() error {
 		wrong = api.Unfit("Many cases at once can only be approved or rejected: open one to change it.")
 	case len(boxes) == 0:
 		wrong = api.Unfit("No case was selected. Tick the boxes of those that you mean.")
-	case len(boxes) > client.MaxDecisionsAtOnce:
-		wrong = api.Unfit("You can decide on at most %d cases at once.", client.MaxDecisionsAtOnce)
+	case len(boxes) > client.MaxDecisionsPerSignal:
+		wrong = api.Unfit("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
 	case kind == client.Reject && reason == "":
 		wrong = api.Unfit(planpage.NeedsReason)
 	}
@@ -95,7 +95,7 @@ func (v *visit) tell(o outcomes) error {
 func (v *visit) showOutcome() error {
 	var o outcomes
 	if !v.sessions.Unseal(outcomeUse, v.FormValue("o"), &o) || o.Who != v.who.Name {
-		return gone("This address contains no outcome of a decision.")
+		return notFound("This address contains no outcome of a decision.")
 	}
 	return v.renderOutcome(o)
 }
@@ -121,7 +121,7 @@ func (v *visit) waitsAgain(one api.DecisionResult) string {
 	return ""
 }
 
-var past = map[string]string{
+var pastTense = map[string]string{
 	client.Approve: "approved", client.Reject: "rejected", client.Amend: "changed", client.Replace: "replaced",
 	client.Answer: "answered", client.Comment: "said", client.Ask: "asked", client.HandOver: "handed over",
 	approval.SteerDeputy: "given a deputy", approval.SteerApprovePlan: "approved", approval.SteerAmendPlan: "changed",
@@ -129,7 +129,7 @@ var past = map[string]string{
 }
 
 func (v *visit) renderOutcome(o outcomes) error {
-	p := outcomePage{frame: v.frame("What became of it"), Kind: past[o.Kind], Back: pageAt(o.Back), Plan: o.Plan}
+	p := outcomePage{frame: v.frame("What became of it"), Kind: pastTense[o.Kind], Back: pageAt(o.Back), Plan: o.Plan}
 	if o.Plan != nil {
 		return v.show("planoutcome", p)
 	}

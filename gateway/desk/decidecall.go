@@ -55,7 +55,7 @@ func (v *visit) decideCall() error {
 		p := v.callPageAfter(decision, now)
 		if !p.Changed {
 			p.read(&decision, v.PostForm) // shows what was entered
-			p.Wrong = inWords(results[0], past[decision.Kind])
+			p.Wrong = inWords(results[0], pastTense[decision.Kind])
 		}
 		return v.showAgain(http.StatusConflict, p)
 	}

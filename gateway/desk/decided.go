@@ -19,7 +19,7 @@ import (
 type decidedPage struct {
 	frame
 	Call  string
-	D     client.PastCall
+	D     client.DecidedCall
 	Name  string
 	Facts []fact
 	Order *orderForm // nil: they may give none
@@ -44,7 +44,7 @@ func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 		return p, notWaiting
 	}
 	process, call := v.process, v.PathValue("call")
-	decided, err := v.Client.Process(process).PastCall(v.Context(), call)
+	decided, err := v.Client.Process(process).DecidedCall(v.Context(), call)
 	if errors.Is(err, client.ErrNotFound) {
 		return p, notWaiting
 	}

@@ -42,9 +42,9 @@ type Options struct {
 }
 
 const (
-	readAtOnce  = 2 // Ideas of ten thousand instances take much memory while they are read
-	askedAtOnce = 64
-	maxFound    = 1024
+	maxConcurrentReads   = 2 // Ideas of ten thousand instances take much memory while they are read
+	maxConcurrentQueries = 64
+	maxFound             = 1024
 )
 
 // Desk answers requests for pages.
@@ -72,7 +72,8 @@ func New(o Options) (*Desk, error) {
 	checks, _ := lru.New[string, *check](maxChecks)
 	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
 		seen:    blobs.NewRecent(maxSeenPages, maxSeenBytes, func(i *seenIdea) int { return i.size }),
-		reading: newWorks(readAtOnce), asking: newWorks(askedAtOnce), listing: newWorks(askedAtOnce)}
+		reading: newWorks(maxConcurrentReads), asking: newWorks(maxConcurrentQueries),
+		listing: newWorks(maxConcurrentQueries)}
 	d.addPages()
 	return d, nil
 }
@@ -120,7 +121,7 @@ func (d *Desk) addPages() {
 		"GET /desk/processes/{process}/undo":  (*visit).showUndo,
 		"POST /desk/processes/{process}/undo": (*visit).undo,
 	})
-	d.handle("/", func(*visit) error { return gone("There is no such page.") })
+	d.handle("/", func(*visit) error { return notFound("There is no such page.") })
 }
 
 // Has reports whether a path is one of the desk's.

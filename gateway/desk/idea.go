@@ -123,8 +123,8 @@ func (p *ideaPage) at(n int, instance string) string {
 	return p.Href + "/idea?" + q.Encode()
 }
 
-// statesAtOnce is the number of States on a page; Page is the number of the page.
-const statesAtOnce = 20
+// statesPerPage is the number of States on a page; Page is the number of the page.
+const statesPerPage = 20
 
 func (p *ideaPage) addStates(seen *sight) {
 	i := seen.now
@@ -137,7 +137,7 @@ func (p *ideaPage) addStates(seen *sight) {
 	}
 	t := newTeller()
 	for n, token := range tokens {
-		if n == statesAtOnce || t.Left <= 0 {
+		if n == statesPerPage || t.Left <= 0 {
 			p.More = len(tokens) - n
 			break
 		}

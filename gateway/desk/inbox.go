@@ -28,7 +28,7 @@ type filter struct {
 
 const (
 	usualSize = 100
-	maxSize   = client.MaxDecisionsAtOnce
+	maxSize   = client.MaxDecisionsPerSignal
 )
 
 // spans are the ages and deadlines that are asked for.

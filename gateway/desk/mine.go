@@ -24,7 +24,7 @@ type decidedByMe struct {
 	total int
 }
 
-const decidedAtOnce = 100
+const ownDecisionsPerPage = 100
 
 func (v *visit) showMine() error {
 	number, _ := strconv.Atoi(v.URL.Query().Get("page"))
@@ -33,7 +33,7 @@ func (v *visit) showMine() error {
 	key := v.sinceActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who))
 	found, err := inPatience(v.Context(), v.reading, key,
 		func(ctx context.Context, _ *work) (all decidedByMe, err error) {
-			all.list, all.total, err = v.Client.DecidedBy(ctx, who, (number-1)*decidedAtOnce, decidedAtOnce)
+			all.list, all.total, err = v.Client.DecidedBy(ctx, who, (number-1)*ownDecisionsPerPage, ownDecisionsPerPage)
 			return all, err
 		})
 	if err != nil {
@@ -41,7 +41,7 @@ func (v *visit) showMine() error {
 	}
 	at := func(page int) string { return "/desk/decided?page=" + strconv.Itoa(page) }
 	return v.show("mine", minePage{v.frame("What you have decided"),
-		partOf(found.total, decidedAtOnce, number, at), found.list})
+		partOf(found.total, ownDecisionsPerPage, number, at), found.list})
 }
 
 // outcomeText says what became of what somebody decided on.

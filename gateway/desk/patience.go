@@ -21,8 +21,8 @@ const (
 	leastPatience = 20 * time.Millisecond
 	// lookAgain is the interval of reloads, in seconds.
 	lookAgain = 1
-	// keptFor is how long the result of a task is kept for a page that reloads.
-	keptFor = 10 * time.Second
+	// resultTTL is how long the result of a task is kept for a page that reloads.
+	resultTTL = 10 * time.Second
 	// longestWork ends tasks that nobody can be waiting for any more.
 	longestWork = 10 * time.Minute
 )
@@ -31,7 +31,7 @@ const (
 func newWorks(atOnce int) *shared.Works {
 	all := &shared.Works{Longest: longestWork, Keep: func(awaited bool, _ error) time.Duration {
 		if awaited {
-			return keptFor
+			return resultTTL
 		}
 		return 0
 	}}

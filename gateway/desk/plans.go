@@ -80,7 +80,7 @@ func (v *visit) findPlan() (client.Plan, error) {
 		}
 	}
 	if err == nil {
-		err = gone("No Plan of %s waits: somebody has decided on it, or there is none.", visible(v.process))
+		err = notFound("No Plan of %s waits: somebody has decided on it, or there is none.", visible(v.process))
 	}
 	return client.Plan{}, err
 }

@@ -27,10 +27,10 @@ import (
 )
 
 const (
-	processesAtOnce = 100
-	instancesAtOnce = 100
-	maxIdeas        = 500 // that are listed: the latest
-	maxDrawnCalls   = 200 // Calls of a Plan that is drawn
+	processesPerPage = 100
+	instancesPerPage = 100
+	maxIdeas         = 500 // that are listed: the latest
+	maxDrawnCalls    = 200 // Calls of a Plan that is drawn
 )
 
 func processHref(id string) string { return "/desk/processes/" + url.PathEscape(id) }
@@ -56,7 +56,7 @@ func (v *visit) showProcesses() error {
 	}
 	key := fmt.Sprintf("processes\n%d %s %s", v.Acts(), p.Status, q.Get("page"))
 	list, err := inPatience(v.Context(), v.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
-		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesAtOnce, q.Get("page"))
+		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesPerPage, q.Get("page"))
 	})
 	if err != nil {
 		return err
@@ -206,7 +206,7 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 	}
 	slices.SortFunc(tokens, ideafiles.CompareTokens)
 	page, _ := strconv.Atoi(q.Get("page"))
-	p.part = partOf(len(tokens), instancesAtOnce, page, func(n int) string {
+	p.part = partOf(len(tokens), instancesPerPage, page, func(n int) string {
 		return p.Href + "?" + url.Values{"status": {p.Shown}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
@@ -226,7 +226,7 @@ func (v *visit) drawPlan() error {
 		return err
 	}
 	if len(plan.Calls) > maxDrawnCalls {
-		return gone("The Plan has too many steps for a picture.")
+		return notFound("The Plan has too many steps for a picture.")
 	}
 	return v.draw(v.process, plan.Calls, plan.Statuses)
 }

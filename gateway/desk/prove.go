@@ -11,7 +11,7 @@ import (
 	"processidea/store/chain"
 )
 
-const decisionsAtOnce = 100
+const decisionsPerPage = 100
 
 type verifyPage struct {
 	frame
@@ -35,7 +35,7 @@ func (v *visit) verify() error {
 	all := c.decisions
 	p.Orders = report.Orders(all)
 	page, _ := strconv.Atoi(v.FormValue("page"))
-	p.part = partOf(len(all), decisionsAtOnce, page,
+	p.part = partOf(len(all), decisionsPerPage, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })
 	p.Decisions = all[p.First-1 : p.Last]
 	return v.show("verify", p)
@@ -50,8 +50,8 @@ type check struct {
 
 const (
 	maxChecks = 8
-	// maxKept is how many decisions of a process are kept with its check.
-	maxKept = 20_000
+	// maxCachedDecisions is how many decisions of a process are kept with its check.
+	maxCachedDecisions = 20_000
 	// justNow is how old a check is that is not done again.
 	justNow = 15 * time.Second
 )
@@ -73,11 +73,11 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 			return nil, err
 		}
 		made, err := chain.Decisions(ctx, 0)
-		if err != nil && checked.Whole {
+		if err != nil && checked.IsIntact {
 			return nil, err
 		}
 		c := &check{checked, report.Decisions(made), time.Now()}
-		if len(c.decisions) <= maxKept && latest.Digest != "" {
+		if len(c.decisions) <= maxCachedDecisions && latest.Digest != "" {
 			d.checks.Add(key, c)
 		}
 		return c, nil

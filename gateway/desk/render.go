@@ -136,7 +136,7 @@ func (v *visit) entered(field string) string { return strings.TrimSpace(v.PostFo
 func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.entered("reason")} }
 
 // gone is an error that is shown as it is.
-func gone(format string, args ...any) error {
+func notFound(format string, args ...any) error {
 	return access.Refuse(http.StatusNotFound, api.CodeNotFound, format, args...)
 }
 
@@ -226,7 +226,7 @@ func functionsIn(language shown.Language, words *wording.Catalogue) template.Fun
 		},
 		"stamp":      func(t time.Time) string { return t.Local().Format(words.Say(readable.StampLayout)) },
 		"thousands":  func(n int) string { return words.Number(thousands(n)) },
-		"past":       func(kind string) string { return words.Say(past[kind]) },
+		"past":       func(kind string) string { return words.Say(pastTense[kind]) },
 		"byItself":   func(a client.Approval) string { return words.Say(byItself(a)) },
 		"planName":   func(request *int) string { return words.Say(approval.Plan{Request: *request}.Name()) },
 		"whoDecided": func(one approval.Decision) string { return words.In("who", whoDecided(one)) },

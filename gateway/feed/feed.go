@@ -32,9 +32,9 @@ const (
 	// minLookInterval and latest bound how long a watcher waits before it looks again.
 	minLookInterval = 300 * time.Millisecond
 	maxLookInterval = 5 * time.Second
-	// asksAtOnce and askEvery bound how often a process is queried that never rests: a burst, and then one query each
+	// queryBurst and askEvery bound how often a process is queried that never rests: a burst, and then one query each
 	// askEvery. Looking how far it has come is cheaper.
-	asksAtOnce = 30
+	queryBurst = 30
 	askEvery   = 10 * time.Second
 )
 
@@ -124,7 +124,7 @@ func (f *Feed) join(process string) *watcher {
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			asks: rate.NewLimiter(rate.Every(askEvery), asksAtOnce), changed: make(chan struct{}),
+			asks: rate.NewLimiter(rate.Every(askEvery), queryBurst), changed: make(chan struct{}),
 			poke: make(chan struct{}, 1), since: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {

@@ -37,8 +37,8 @@ type watcher struct {
 	links   []chain.Link // of the last Ideas, in order
 }
 
-// keptLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
-const keptLinks = 64
+// maxCachedLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
+const maxCachedLinks = 64
 
 // current returns the latest Snapshot, or the permanent error, and the channel that is closed when there is a newer
 // one.
@@ -189,7 +189,7 @@ func (w *watcher) readIdeaLink(ctx context.Context, at int) (chain.Link, error) 
 	}
 	if n := len(w.links); n == 0 || w.links[n-1].At < at {
 		w.links = append(w.links, l)
-		w.links = w.links[max(0, len(w.links)-keptLinks):]
+		w.links = w.links[max(0, len(w.links)-maxCachedLinks):]
 	}
 	return l, nil
 }

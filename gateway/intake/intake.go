@@ -31,12 +31,12 @@ const (
 )
 
 const (
-	smallBodyBytes = 64 << 10 // bytes of a body that waits for no large one
-	smallAtOnce    = 2 << 20
-	// largeAtOnce is in bytes: of bodies as large as may be one is read after the other.
-	largeAtOnce   = 8 << 20
-	memoryTimeout = 10 * time.Second
-	retryAfter    = 5 * time.Second
+	smallBodyBytes        = 64 << 10 // bytes of a body that waits for no large one
+	maxSmallBytesInFlight = 2 << 20
+	// maxLargeBytesInFlight is in bytes: of bodies as large as may be one is read after the other.
+	maxLargeBytesInFlight = 8 << 20
+	memoryTimeout         = 10 * time.Second
+	retryAfter            = 5 * time.Second
 )
 
 // Intake bounds what is read at a time. It is safe for concurrent use.
@@ -47,7 +47,8 @@ type Intake struct {
 
 // New makes an Intake. bodyTimeout is how long one body may take to come in.
 func New(bodyTimeout time.Duration) *Intake {
-	return &Intake{semaphore.NewWeighted(smallAtOnce), semaphore.NewWeighted(largeAtOnce), bodyTimeout}
+	return &Intake{semaphore.NewWeighted(maxSmallBytesInFlight), semaphore.NewWeighted(maxLargeBytesInFlight),
+		bodyTimeout}
 }
 
 // Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes
@@ -82,9 +83,9 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 
 // awaitMemory waits for the memory of a body.
 func (i *Intake) awaitMemory(ctx context.Context, size int64) (done func(), err error) {
-	room, maxBytes := i.small, int64(smallAtOnce)
+	room, maxBytes := i.small, int64(maxSmallBytesInFlight)
 	if size > smallBodyBytes {
-		room, maxBytes = i.large, largeAtOnce
+		room, maxBytes = i.large, maxLargeBytesInFlight
 	}
 	size = min(max(size, 1<<10), maxBytes)
 	ctx, cancel := context.WithTimeout(ctx, memoryTimeout)

@@ -18,7 +18,7 @@ import (
 // decisionTimeout is how long a decision is waited for until a worker has taken it.
 const decisionTimeout = 30 * time.Second
 
-func (a *agent) startTools() []tool {
+func (a *agent) processCreationTools() []tool {
 	tools := []tool{
 		{"fork_process",
 			"Starts a new process that goes on where another one stood in an Idea. The other one is left as it is.",

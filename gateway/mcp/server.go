@@ -58,7 +58,7 @@ func (s *Server) ForPerson(who *access.Person) *sdk.Server {
 		tools = append(tools, a.lookTools()...)
 	}
 	if who.May(access.Start) {
-		tools = append(tools, a.startTools()...)
+		tools = append(tools, a.processCreationTools()...)
 	}
 	if who.May(access.Decide) && s.Approvals {
 		tools = append(tools, a.decideTool())

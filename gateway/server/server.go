@@ -104,8 +104,9 @@ func (g *Gateway) addDesk() {
 	g.api.Handle("GET /{$}", http.HandlerFunc(api.Index))
 }
 
-// isVisit reports whether a person follows a link of another site to a page of the desk, which sends no cookie along.
-func (g *Gateway) isVisit(r *http.Request, refusal *access.Refusal) bool {
+// isCrossSiteNavigation reports whether a person follows a link of another site to a page of the desk, which sends no
+// cookie along.
+func (g *Gateway) isCrossSiteNavigation(r *http.Request, refusal *access.Refusal) bool {
 	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsPageNavigation(r)
 }
 
@@ -151,7 +152,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	fence := g.fenceOf(r)
-	if refusal := fence.Check(r); refusal != nil && !g.isVisit(r, refusal) {
+	if refusal := fence.Check(r); refusal != nil && !g.isCrossSiteNavigation(r, refusal) {
 		g.Log.Warn("refused a request", "code", refusal.Code, "method", r.Method)
 		api.ProblemOf(refusal).Write(w)
 		return

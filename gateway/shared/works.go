@@ -17,13 +17,13 @@ type Works struct {
 	// Keep returns how long a result is kept for later callers.
 	Keep func(awaited bool, err error) time.Duration
 
-	atOnce chan struct{} // nil: any number are found at a time
-	mu     sync.Mutex
-	byKey  map[string]*Work
+	slots chan struct{} // nil: any number are found at a time
+	mu    sync.Mutex
+	byKey map[string]*Work
 }
 
 // Bound limits the number of concurrent computations.
-func (all *Works) Bound(n int) *Works { all.atOnce = make(chan struct{}, n); return all }
+func (all *Works) Bound(n int) *Works { all.slots = make(chan struct{}, n); return all }
 
 // Work is one thing that is being found, or has been.
 type Work struct {
@@ -83,9 +83,9 @@ func (all *Works) join(ctx context.Context, key string, find func(context.Contex
 		}
 		all.byKey[key] = w
 		safego.Go("gateway.shared", func() (err error) {
-			if all.atOnce != nil {
-				all.atOnce <- struct{}{}
-				defer func() { <-all.atOnce }()
+			if all.slots != nil {
+				all.slots <- struct{}{}
+				defer func() { <-all.slots }()
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), all.Longest)
 			defer cancel()

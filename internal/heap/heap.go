@@ -27,7 +27,7 @@ const LimitVariable = "PROCESSIDEA_MEMORY_LIMIT_BYTES"
 // minGarbageRoom is the minimum room for garbage, in bytes.
 const minGarbageRoom = 64 << 20
 
-var keptLimit struct {
+var memoryLimit struct {
 	sync.Mutex
 	limit, now int64 // guarded by Mutex, as is watched
 	watched    bool
@@ -38,11 +38,11 @@ func KeepBelow(limit int64) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
-	keptLimit.Lock()
-	keptLimit.limit = limit
-	begun := keptLimit.watched
-	keptLimit.watched = true
-	keptLimit.Unlock()
+	memoryLimit.Lock()
+	memoryLimit.limit = limit
+	begun := memoryLimit.watched
+	memoryLimit.watched = true
+	memoryLimit.Unlock()
 	adjustLimit()
 	if !begun {
 		runtime.SetFinalizer(&collection{}, (*collection).onCollected)
@@ -62,12 +62,12 @@ func (c *collection) onCollected() {
 func adjustLimit() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
-	keptLimit.Lock()
-	defer keptLimit.Unlock()
-	limit := limitFor(keptLimit.limit, int64(live[0].Value.Uint64())) //nolint:gosec // no machine has so much
-	if change := limit - keptLimit.now; change > keptLimit.now/32 || change < -keptLimit.now/32 {
+	memoryLimit.Lock()
+	defer memoryLimit.Unlock()
+	limit := limitFor(memoryLimit.limit, int64(live[0].Value.Uint64())) //nolint:gosec // no machine has so much
+	if change := limit - memoryLimit.now; change > memoryLimit.now/32 || change < -memoryLimit.now/32 {
 		debug.SetMemoryLimit(limit)
-		keptLimit.now = limit
+		memoryLimit.now = limit
 	}
 }
 

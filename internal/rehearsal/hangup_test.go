@@ -86,7 +86,7 @@ func leaving(t *testing.T, file string, streamed bool, opts ...Option) End {
 func TestAClientThatLeavesIsNoticedWhileATokenIsAwaited(t *testing.T) {
 	t.Parallel()
 	for _, streamed := range []bool{true, false} {
-		if end := leaving(t, `{"raw": "a long reply", "tps": 0.0001}`, streamed); end != ClientGone {
+		if end := leaving(t, `{"raw": "a long reply", "tps": 0.0001}`, streamed); end != EndClientGone {
 			t.Errorf("streamed %t: ended %q", streamed, end)
 		}
 	}
@@ -116,7 +116,7 @@ func TestAClientThatLeavesIsNoticedAtAGate(t *testing.T) {
 		}
 	})
 	for _, streamed := range []bool{true, false} {
-		if end := leaving(t, `{"raw": "a long reply"}`, streamed, gate); end != ClientGone {
+		if end := leaving(t, `{"raw": "a long reply"}`, streamed, gate); end != EndClientGone {
 			t.Errorf("streamed %t: ended %q", streamed, end)
 		}
 	}
@@ -134,7 +134,7 @@ func TestAClientThatLeavesIsNoticedBeforeTheFirstToken(t *testing.T) {
 		if _, err := c.Chat.Completions.New(ctx, params("plan")); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: heard error %v", file, err)
 		}
-		if end := <-ended; end != ClientGone {
+		if end := <-ended; end != EndClientGone {
 			t.Errorf("%s: ended %q", file, end)
 		}
 	}
@@ -152,7 +152,7 @@ func TestCloseHangsUpOnEveryClientAndMayBeCalledTwice(t *testing.T) {
 	if got := <-answer; got.content != "a lo" || got.err == nil || got.finish != "" {
 		t.Errorf("heard %q, finish %q, error %v", got.content, got.finish, got.err)
 	}
-	if end := server.Requests()[0].End; end != ClientGone {
+	if end := server.Requests()[0].End; end != EndClientGone {
 		t.Errorf("ended %q", end)
 	}
 	server.Close()

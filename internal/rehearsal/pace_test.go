@@ -47,7 +47,7 @@ func told(t *testing.T, line string, bells int, take func(string) time.Duration,
 		}
 		s := timedReply{options: newOptions(opts), reply: parse(t, line)[0], started: started,
 			writer: slowWriter{note, take}, logged: func(int) {}}
-		if end := s.run(context.Background(), 0); end != EndWhole {
+		if end := s.run(context.Background(), 0); end != EndComplete {
 			t.Errorf("ended %q", end)
 		}
 	})

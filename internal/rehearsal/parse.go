@@ -54,8 +54,8 @@ func CountReplies(data []byte) (replies int, err error) {
 	return len(list), err
 }
 
-// keyReaders fill in a reply, one for each key that a line may have.
-var keyReaders = map[string]func(*Reply, json.RawMessage) error{
+// replyFieldReaders fill in a reply, one for each key that a line may have.
+var replyFieldReaders = map[string]func(*Reply, json.RawMessage) error{
 	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = encodeSolution(v); return },
 	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = readText(v); return },
 	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readFilledText(v); return },
@@ -87,7 +87,7 @@ func parseLine(line []byte) (Reply, []error) {
 	var wrong []error
 	given := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {
-		read, known := keyReaders[key]
+		read, known := replyFieldReaders[key]
 		if !known {
 			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))
 			continue

@@ -54,7 +54,7 @@ func sendJSON(w http.ResponseWriter, status int, body []byte) {
 // refuse answers with the reply's error, as late as its first token would come.
 func (s timedReply) refuse(ctx context.Context, w http.ResponseWriter) End {
 	if s.awaitDue(ctx, 0, s.reply.dueAt(s.started, 0)) != nil {
-		return ClientGone
+		return EndClientGone
 	}
 	refuseBy(w, s.reply)
 	return EndRefused

@@ -67,14 +67,14 @@ func readRequest(w http.ResponseWriter, r *http.Request) (request, error) {
 	if len(messages) == 0 {
 		return asked, errors.New("rehearsal: read request: it has no messages")
 	}
-	asked.llm, asked.stream = textOf(form.Get("model")), form.GetBool("stream")
+	asked.llm, asked.stream = stringOrEmpty(form.Get("model")), form.GetBool("stream")
 	asked.usage = form.GetBool("stream_options", "include_usage")
 	for _, m := range messages {
 		texts, err := textsOf(m.Get("content"))
 		if err != nil {
 			return asked, fmt.Errorf("rehearsal: read request: %w", err)
 		}
-		asked.messages = append(asked.messages, message{role: textOf(m.Get("role")), texts: texts})
+		asked.messages = append(asked.messages, message{role: stringOrEmpty(m.Get("role")), texts: texts})
 	}
 	return asked, nil
 }
@@ -132,8 +132,8 @@ func textsOf(v *fastjson.Value) ([][]byte, error) {
 	return texts, nil
 }
 
-// textOf returns a string value; "" for any other type.
-func textOf(v *fastjson.Value) string { return string(v.GetStringBytes()) }
+// stringOrEmpty returns a string value; "" for any other type.
+func stringOrEmpty(v *fastjson.Value) string { return string(v.GetStringBytes()) }
 
 // givenNumber reads the number of a Request from its header; 0 means that none is given.
 func givenNumber(header http.Header) (int, error) {

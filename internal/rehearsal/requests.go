@@ -12,10 +12,10 @@ type End string
 
 // The ways in which a Request ends. The empty End means that it is still being answered.
 const (
-	EndWhole   End = "whole"       // all was sent, with a finish reason
-	EndCut     End = "cut"         // the connection dropped as the reply says
-	EndRefused End = "refused"     // answered with an HTTP error, by the reply or because there is none
-	ClientGone End = "client-gone" // the client went before the end
+	EndComplete   End = "whole"       // all was sent, with a finish reason
+	EndCut        End = "cut"         // the connection dropped as the reply says
+	EndRefused    End = "refused"     // answered with an HTTP error, by the reply or because there is none
+	EndClientGone End = "client-gone" // the client went before the end
 )
 
 // LoggedRequest is the log's entry of one Request. Body, Header and Messages are shared: do not change them.

@@ -100,7 +100,7 @@ func TestTheLogHoldsWhatWasAsked(t *testing.T) {
 		t.Errorf("logged body %s, header %v", seen.Body, seen.Header)
 	}
 	if seen.FirstToken.Before(seen.Arrived) || seen.LastToken.Before(seen.FirstToken) || seen.Sent != 8 ||
-		seen.End != EndWhole {
+		seen.End != EndComplete {
 		t.Errorf("logged %+v", seen)
 	}
 }

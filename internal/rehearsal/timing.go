@@ -18,14 +18,14 @@ type timedReply struct {
 	logged  func(sent int) // keeps the log
 }
 
-// errGone means that the client went away.
-var errGone = errors.New("rehearsal: send reply: client gone")
+// errClientGone means that the client went away.
+var errClientGone = errors.New("rehearsal: send reply: client gone")
 
 // run sends the reply at its pace, and returns how that ended.
 func (s timedReply) run(ctx context.Context, promptChars int) End {
 	sent, err := s.sendPaced(ctx, s.reply.pieces(s.chars))
 	if err != nil {
-		return ClientGone
+		return EndClientGone
 	}
 	if s.reply.Cut != nil {
 		return EndCut
@@ -33,9 +33,9 @@ func (s timedReply) run(ctx context.Context, promptChars int) End {
 	used := usage{Prompt: tokensOf(promptChars), Completion: tokensOf(sent)}
 	used.Total = used.Prompt + used.Completion
 	if s.writer.finish(s.reply.finishReason(), used) != nil {
-		return ClientGone
+		return EndClientGone
 	}
-	return EndWhole
+	return EndComplete
 }
 
 // sendPaced sends the pieces, each when it is due, up to the gate before the reply's end.
@@ -81,7 +81,7 @@ func (s timedReply) awaitDue(ctx context.Context, sent int, due time.Time) error
 		_ = pause.For(ctx, left)
 	}
 	if ctx.Err() != nil {
-		return errGone
+		return errClientGone
 	}
 	return nil
 }

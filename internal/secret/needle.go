@@ -52,7 +52,7 @@ func (n needle) findInLevel(l *level) []span {
 	}
 	spans = append(spans, n.findForm(l, l.lower, n.hex, nil)...)
 	for _, form := range n.base64 {
-		spans = append(spans, n.findForm(l, l.base64, form, wholeBase64)...)
+		spans = append(spans, n.findForm(l, l.base64, form, expandBase64Range)...)
 	}
 	return spans
 }
@@ -74,8 +74,8 @@ func (n needle) findForm(l *level, text, form string, widen func(text string, fr
 	}
 }
 
-// wholeBase64 takes along the characters on both sides that hold a part of the secret's bits, and the padding.
-func wholeBase64(text string, from, to int) (int, int) {
+// expandBase64Range takes along the characters on both sides that hold a part of the secret's bits, and the padding.
+func expandBase64Range(text string, from, to int) (int, int) {
 	if from > 0 && isBase64(text[from-1]) {
 		from--
 	}

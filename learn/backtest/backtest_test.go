@@ -30,7 +30,7 @@ const plan = `[{"_tool": "fetch", "_instance": "*", "id": "†state.id", "_outpu
 	{"_tool": "refund", "_instance": "*", "amount": "†state.amount", "to": "†state.order", "_outputPath": "paid"}]`
 
 // ran is a finished process: what every Request was answered, and a person who approves what waits.
-func ran(t *testing.T, context string, replies ...string) *backtest.PastProcess {
+func ran(t *testing.T, context string, replies ...string) *backtest.FinishedProcess {
 	t.Helper()
 	return finish(t, scenario(t, context), approve, replies...)
 }
@@ -45,7 +45,7 @@ func approve(s *modeltest.Scenario, p approval.Pending) { s.Decide("approve", p.
 
 // finish plays a process to its end, and reads it from the chain that it leaves.
 func finish(t *testing.T, s *modeltest.Scenario, decide func(*modeltest.Scenario, approval.Pending),
-	replies ...string) *backtest.PastProcess {
+	replies ...string) *backtest.FinishedProcess {
 	t.Helper()
 	past, err := backtest.Read(chainOf(t, s, decide, replies...))
 	if err != nil {
@@ -130,7 +130,7 @@ func bind(i *ideafile.Idea) map[string]ideafile.ToolBinding {
 	return bindings
 }
 
-func compare(t *testing.T, i *ideafile.Idea, planner backtest.Planner, past ...*backtest.PastProcess) *backtest.Report {
+func compare(t *testing.T, i *ideafile.Idea, planner backtest.Planner, past ...*backtest.FinishedProcess) *backtest.Report {
 	t.Helper()
 	r, err := backtest.Compare(i, bind, planner, past...)
 	if err != nil {

@@ -27,9 +27,9 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	return made, nil
 }
 
-// OnPast returns a new Idea on the data of a past process; for a process that was split, on the data of its first part.
-// The Messages of the file come first, each in its place. It returns nil if no instance is left.
-func OnPast(idea *ideafile.Idea, p *PastProcess) (*ideafile.Idea, error) {
+// WithDataOf returns a new Idea on the data of a past process; for a process that was split, on the data of its first
+// part. The Messages of the file come first, each in its place. It returns nil if no instance is left.
+func WithDataOf(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, error) {
 	for _, c := range p.chains {
 		if len(c.instances) > 0 {
 			return newIdea(idea, c)

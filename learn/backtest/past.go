@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// PastProcess is a finished process that has been read.
-type PastProcess struct {
+// FinishedProcess is a finished process that has been read.
+type FinishedProcess struct {
 	processID string
 	chains    []*chain
 	leftOut   []LeftOut
@@ -57,8 +57,8 @@ type pastCall struct {
 
 // Read reads a finished process, and repeats it from its chain. The error says that there is nothing to read, that it
 // has not finished, or that its values are made up.
-func Read(run past.Run) (*PastProcess, error) {
-	p := &PastProcess{processID: run.ProcessID}
+func Read(run past.Run) (*FinishedProcess, error) {
+	p := &FinishedProcess{processID: run.ProcessID}
 	var err error
 	if p.chains, err = openChains(run); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func openChains(run past.Run) (chains []*chain, err error) {
 	return chains, nil
 }
 
-func (p *PastProcess) readInstances(c *chain) error {
+func (p *FinishedProcess) readInstances(c *chain) error {
 	for _, token := range c.Last().InstanceTokens() {
 		i := c.readInstance(token)
 		if !i.status.HasEnded() {

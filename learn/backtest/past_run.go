@@ -17,7 +17,7 @@ import (
 
 // replayByRequest plays an instance as it went, Request by Request: its Calls with the results and the decisions of its
 // chain. So it is known with which values each Call ran.
-func (of *chain) replayByRequest(i *pastInstance) (*player, pastRecord) {
+func (of *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 	p, memory := replayCalls(of, i)
 	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {
 		of.undoWrites(i, false)
@@ -28,11 +28,11 @@ func (of *chain) replayByRequest(i *pastInstance) (*player, pastRecord) {
 }
 
 // replayCalls plays the Calls of an instance as they went.
-func replayCalls(c *chain, i *pastInstance) (*player, pastRecord) {
+func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
 		UntargetedCallsGoToAll: true, AllowsConditions: true}
-	memory := pastRecord{byKey: map[ideafile.CallKey]*pastCall{}}
+	memory := recordedCalls{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
 		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Requests are
@@ -49,7 +49,7 @@ func replayCalls(c *chain, i *pastInstance) (*player, pastRecord) {
 }
 
 // traceRecorded is the trace of a replay, with each Call as the chain records it.
-func traceRecorded(p *player, memory pastRecord, i *pastInstance) *trace {
+func traceRecorded(p *player, memory recordedCalls, i *pastInstance) *trace {
 	t := p.readTrace()
 	t.status, t.steps = i.status, i.steps
 	for _, traced := range t.calls {
@@ -117,16 +117,16 @@ func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 	return ideafile.ParseWrittenCall(raw)
 }
 
-// pastRecord is the memory of the past itself: each Call by its place in the Plan.
-type pastRecord struct {
+// recordedCalls is the memory of the past itself: each Call by its place in the Plan.
+type recordedCalls struct {
 	byKey map[ideafile.CallKey]*pastCall
 }
 
-func (r pastRecord) find(rec *dataflow.CallRecord) *pastCall {
+func (r recordedCalls) find(rec *dataflow.CallRecord) *pastCall {
 	return r.byKey[rec.Key()]
 }
 
-func (r pastRecord) outcome(ready dataflow.ReadyCall) (outcome, bool) {
+func (r recordedCalls) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	c := r.find(ready.Record)
 	switch {
 	case c == nil:
@@ -141,7 +141,7 @@ func (r pastRecord) outcome(ready dataflow.ReadyCall) (outcome, bool) {
 	return outcome{fault: diag.Faultf(ideafile.CodeToolFailed, "it was %s", c.Status)}, true
 }
 
-func (r pastRecord) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
+func (r recordedCalls) decide(rec *dataflow.CallRecord, _ approval.Pending, asked int) (approval.Decision, bool) {
 	c := r.find(rec)
 	if c == nil || asked >= len(c.Decisions) {
 		return approval.Decision{}, false
@@ -149,7 +149,7 @@ func (r pastRecord) decide(rec *dataflow.CallRecord, _ approval.Pending, asked i
 	return withoutDecider(c.Decisions[asked]), true
 }
 
-func (r pastRecord) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
+func (r recordedCalls) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	c := r.find(rec)
 	if c == nil || q.ParamsError == "" || !c.adapted.IsAnswered() {
 		return outcome{}, false

@@ -83,7 +83,7 @@ func (r *Report) Differs() int { return r.Different + r.Unknown }
 // planner answers Requests, and where it is nil every instance gets the Calls that the LLM planned for it then. The
 // error is for an Idea that does not fit the instances, or for a Planner that cannot go on.
 func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings, planner Planner,
-	past ...*PastProcess) (*Report, error) {
+	past ...*FinishedProcess) (*Report, error) {
 	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []Group{}, Outputs: []Difference{},
 		LeftOut: []LeftOut{}}
 	for _, p := range past {

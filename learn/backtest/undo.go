@@ -32,7 +32,7 @@ func beganBefore(first *ideafile.Idea, token string) bool {
 		return false
 	}
 	return slices.ContainsFunc(past.RecordedCalls(first),
-		func(p turn.PastCall) bool { return p.Request == 0 && p.StatusByInstance[token].IsFinal() })
+		func(p turn.RecordedCall) bool { return p.Request == 0 && p.StatusByInstance[token].IsFinal() })
 }
 
 // withoutWrite is a State without a write.

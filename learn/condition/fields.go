@@ -16,15 +16,15 @@ const (
 
 // field is one place in the samples, with what each has there.
 type field struct {
-	path     jsonval.Path
-	isLength bool // the values are the lengths of lists
-	values   []any
-	has      []bool
-	numbers  []float64 // of those values that are numbers
-	isNumber []bool
-	keys     []string // the value as text: what is compared where values are told apart; "" where there is none
-	scalar   bool     // all values are texts, numbers, flags or null
-	numeric  bool     // all values are numbers or null, and some are numbers
+	path            jsonval.Path
+	isLength        bool // the values are the lengths of lists
+	values          []any
+	has             []bool
+	numbers         []float64 // of those values that are numbers
+	isNumber        []bool
+	comparisonTexts []string // the value as text: what is compared where values are told apart; "" where there is none
+	scalar          bool     // all values are texts, numbers, flags or null
+	numeric         bool     // all values are numbers or null, and some are numbers
 }
 
 // readFields lists the fields that any sample has, in the order of their paths.
@@ -74,7 +74,7 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 
 // deriveKind derives from the values what kind of field it is.
 func (f *field) deriveKind() {
-	f.scalar, f.keys = true, make([]string, len(f.values))
+	f.scalar, f.comparisonTexts = true, make([]string, len(f.values))
 	f.numbers, f.isNumber = make([]float64, len(f.values)), make([]bool, len(f.values))
 	numbers, others := 0, 0
 	for n, v := range f.values {
@@ -83,7 +83,7 @@ func (f *field) deriveKind() {
 		}
 		switch t := jsonval.TypeOf(v); t {
 		case "object", "array":
-			f.scalar, f.keys[n] = false, t
+			f.scalar, f.comparisonTexts[n] = false, t
 			others++
 			continue
 		case "number", "integer":
@@ -95,8 +95,8 @@ func (f *field) deriveKind() {
 		default:
 			others++
 		}
-		f.keys[n] = jsonval.EncodeToString(v)
-		f.scalar = f.scalar && len(f.keys[n]) <= maxText
+		f.comparisonTexts[n] = jsonval.EncodeToString(v)
+		f.scalar = f.scalar && len(f.comparisonTexts[n]) <= maxText
 	}
 	f.numeric = numbers > 0 && others == 0
 	if f.isLength {
@@ -107,7 +107,7 @@ func (f *field) deriveKind() {
 // varies reports whether the field tells any two samples apart.
 func (f *field) varies() bool {
 	for n := range f.values {
-		if f.has[n] != f.has[0] || ((f.scalar || f.numeric) && f.keys[n] != f.keys[0]) {
+		if f.has[n] != f.has[0] || ((f.scalar || f.numeric) && f.comparisonTexts[n] != f.comparisonTexts[0]) {
 			return true
 		}
 	}

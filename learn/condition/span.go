@@ -45,7 +45,7 @@ func (f *field) repeats() bool {
 	distinct, count := map[string]bool{}, 0
 	for n, has := range f.has {
 		if has {
-			distinct[f.keys[n]] = true
+			distinct[f.comparisonTexts[n]] = true
 			count++
 		}
 	}
@@ -69,11 +69,11 @@ func (s *span) tokenOf(n int) string {
 	case s.how == ofPresence && s.field.has[n]:
 		return "there"
 	case s.how == ofNumbers && s.field.isNumber[n] && s.low < 0:
-		return s.field.keys[n]
+		return s.field.comparisonTexts[n]
 	case s.how == ofNumbers:
 		return s.field.special(n)
 	}
-	return s.field.keys[n]
+	return s.field.comparisonTexts[n]
 }
 
 // outside reports whether a sample has a value in the field that no sample of this side has, or a number beyond theirs.

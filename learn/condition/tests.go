@@ -105,7 +105,7 @@ func (f *field) presenceTests(own, others []int) []*test {
 // categories counts the samples by what they have.
 func (f *field) categories() map[string]int {
 	count := map[string]int{}
-	for _, key := range f.keys {
+	for _, key := range f.comparisonTexts {
 		count[key]++
 	}
 	return count
@@ -122,13 +122,13 @@ func (f *field) memberTest(own, others []int) *test {
 	}
 	keys := map[string]bool{}
 	for _, n := range own {
-		keys[f.keys[n]] = true
+		keys[f.comparisonTexts[n]] = true
 	}
 	size := min(len(keys), len(f.categories())-len(keys))
 	if size < 1 || size > maxSize {
 		return nil
 	}
-	return f.newTest(member, size, others, func(n int) bool { return keys[f.keys[n]] })
+	return f.newTest(member, size, others, func(n int) bool { return keys[f.comparisonTexts[n]] })
 }
 
 // extremes are the samples with the smallest and the greatest number; -1: none has one.
@@ -202,7 +202,7 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 			z.allowAbsent = true
 			continue
 		}
-		nulls = nulls || f.keys[n] == "null"
+		nulls = nulls || f.comparisonTexts[n] == "null"
 		if !jsonval.ContainsValue(values, f.values[n]) {
 			values = append(values, f.values[n])
 		}

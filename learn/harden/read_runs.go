@@ -100,7 +100,7 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 	if jsonval.AsObject(c.First().Source["meta"])["origin"] != nil {
 		return false
 	}
-	return slices.ContainsFunc(past.RecordedCalls(c.First()), func(p turn.PastCall) bool {
+	return slices.ContainsFunc(past.RecordedCalls(c.First()), func(p turn.RecordedCall) bool {
 		ended := false
 		//workflowcheck:ignore -- the order does not matter
 		for _, s := range p.StatusByInstance {

@@ -35,8 +35,8 @@ type Chain struct {
 	FirstIdea map[string]*ideafile.Idea
 	Status    map[string]ideafile.InstanceStatus
 	// Planned are the Calls of solutions that have no record.
-	Planned  []turn.PastCall
-	recorded []turn.PastCall       // what records say, the latest last
+	Planned  []turn.RecordedCall
+	recorded []turn.RecordedCall   // what records say, the latest last
 	faults   map[string]diag.Fault // errors in the context, by the Call's id
 }
 
@@ -87,7 +87,7 @@ func Open(run Run) (*Chain, error) {
 	for _, p := range c.recorded {
 		recorded[p.CallKey()] = true
 	}
-	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.PastCall) bool { return recorded[p.CallKey()] })
+	c.Planned = slices.DeleteFunc(c.Planned, func(p turn.RecordedCall) bool { return recorded[p.CallKey()] })
 	c.Status = endStatuses(c.Last())
 	return c, nil
 }
@@ -109,22 +109,22 @@ func OpenParts(run Run) (chains []*Chain, err error) {
 }
 
 // RecordedCalls reads the records of earlier Calls in an Idea. Calls of a Plan that ran directly belong to Request 0.
-func RecordedCalls(idea *ideafile.Idea) (calls []turn.PastCall) {
+func RecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		calls = append(calls, turn.ReadPast(m, tokens)...)
+		calls = append(calls, turn.ReadRecord(m, tokens)...)
 	}
 	return calls
 }
 
 // plannedCalls are the Calls of an Idea's solution: a Call that was not done would have a record.
-func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.PastCall) {
+func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
 	request, err := jsonval.ToFloat(jsonval.At(idea.Source, "meta", "request"))
 	if err != nil {
 		return nil
 	}
 	for n, call := range ideafile.ParseWrittenCalls(solutionCalls(idea)) {
-		p := turn.PastCall{Request: int(request), Index: n + 1, WrittenCall: call,
+		p := turn.RecordedCall{Request: int(request), Index: n + 1, WrittenCall: call,
 			StatusByInstance: map[string]ideafile.CallStatus{}}
 		for _, token := range call.TargetInstances(tokens) {
 			p.StatusByInstance[token] = ideafile.Done

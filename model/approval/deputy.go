@@ -66,8 +66,9 @@ func (o StandingOrder) timesText() (text string) {
 // DeputyChange names the rule that a Call is told of a deputy only if the giver may decide on it.
 const DeputyChange = "a Call is told of deputies of who may decide"
 
-// untoldOfDeputy returns what a Call must still be told of a deputy: that there is one, or that the time ended early.
-func (o *GivenOrder) untoldOfDeputy(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
+// undeliveredDeputyChange returns what a Call must still be told of a deputy: that there is one, or that the time ended
+// early.
+func (o *GivenOrder) undeliveredDeputyChange(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
 	if o.To == "" || o.hasHandled(owner, p) || !p.Allows(SteerDeputy) {
 		return tell, false
 	}

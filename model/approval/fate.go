@@ -86,10 +86,10 @@ func FateOf(signal string, payload jsonval.Object, at time.Time) Fate {
 
 // Limits of what is kept and queried.
 const (
-	maxFates       = 5000
-	maxRefusals    = 100  // in a list
-	MaxActsAtOnce  = 2000 // in one query
-	maxRefusalText = 1000 // characters
+	maxFates        = 5000
+	maxRefusals     = 100  // in a list
+	MaxActsPerQuery = 2000 // in one query
+	maxRefusalText  = 1000 // characters
 )
 
 // Fates keeps what became of the latest acts, and which acts are under way. An act without an id is kept where it was
@@ -209,8 +209,8 @@ func CheckActIDs(ids []string) error {
 	switch {
 	case len(ids) == 0:
 		return errors.New(`it asks for nothing: "ids" is missing`)
-	case len(ids) > MaxActsAtOnce:
-		return fmt.Errorf("%d ids are too many for one question, which takes %d", len(ids), MaxActsAtOnce)
+	case len(ids) > MaxActsPerQuery:
+		return fmt.Errorf("%d ids are too many for one question, which takes %d", len(ids), MaxActsPerQuery)
 	}
 	for n, id := range ids {
 		if length := len([]rune(id)); length == 0 || length > maxNameLength {

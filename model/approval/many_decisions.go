@@ -13,8 +13,9 @@ import (
 
 // Limits of one such signal.
 const (
-	MaxDecisionsAtOnce  = 1000
-	MaxBytesOfDecisions = 2 << 20 // as JSON: a Temporal server takes no larger payload from a client without our store
+	MaxDecisionsPerSignal = 1000
+	// MaxBytesOfDecisions is counted as JSON: a Temporal server takes no larger payload from a client without our store.
+	MaxBytesOfDecisions = 2 << 20
 )
 
 const (
@@ -57,9 +58,9 @@ func ReadDecisions(m jsonval.Object) (many ManyDecisions, err error) {
 		return many, fmt.Errorf("%q is a list, not %s", decisionsKey, jsonval.TypeOf(m[decisionsKey]))
 	case len(list) == 0:
 		return many, fmt.Errorf("it decides nothing: %q is missing", decisionsKey)
-	case len(list) > MaxDecisionsAtOnce:
+	case len(list) > MaxDecisionsPerSignal:
 		return many, fmt.Errorf("%d decisions are too many for one signal, which takes %d: send them in several",
-			len(list), MaxDecisionsAtOnce)
+			len(list), MaxDecisionsPerSignal)
 	case jsonval.SizeUpToLimit(m, MaxBytesOfDecisions) > MaxBytesOfDecisions:
 		return many, errors.New("the decisions are larger than 2 MB together: send them in several signals")
 	}

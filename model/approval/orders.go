@@ -28,8 +28,8 @@ type GivenOrder struct {
 	// Handled are the digests of the Calls that were approved under it and, as far as is known, still wait, by owner
 	// and Call.
 	Handled map[string]map[string]string `json:"handled,omitempty"`
-	// TakenBack are the digests of the Calls whose approval under it was refused and does not count, by Call.
-	TakenBack map[string]string `json:"takenBack,omitempty"`
+	// RefusedApprovals are the digests of the Calls whose approval under it was refused and does not count, by Call.
+	RefusedApprovals map[string]string `json:"takenBack,omitempty"`
 	// Ended is who ended it, and why; nil: nobody has.
 	Ended *OrderEnding `json:"ended,omitempty"`
 }
@@ -138,7 +138,7 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 	for _, p := range waits {
 		people := l.whoApproved(owner, p)
 		for _, o := range l {
-			if deputy, untold := o.untoldOfDeputy(owner, p, now); untold &&
+			if deputy, untold := o.undeliveredDeputyChange(owner, p, now); untold &&
 				(o.Ended != nil || o.mayDecide(p, starters) || !knows(DeputyChange)) {
 				o.noteHandled(owner, p)
 				list = append(list, OrderApproval{deputy, p})
@@ -196,13 +196,13 @@ func (l Orders) TakeBack(r Fate) bool {
 		return false
 	}
 	o := l[at]
-	if digest, has := o.TakenBack[r.CallID]; has && digest == r.Digest {
+	if digest, has := o.RefusedApprovals[r.CallID]; has && digest == r.Digest {
 		return true
 	}
-	if o.TakenBack == nil {
-		o.TakenBack = map[string]string{}
+	if o.RefusedApprovals == nil {
+		o.RefusedApprovals = map[string]string{}
 	}
-	o.TakenBack[r.CallID] = r.Digest
+	o.RefusedApprovals[r.CallID] = r.Digest
 	//workflowcheck:ignore -- a Call is of one owner
 	for _, calls := range o.Handled {
 		if calls[r.CallID] == r.Digest {
@@ -215,7 +215,7 @@ func (l Orders) TakeBack(r Fate) bool {
 }
 
 func (o *GivenOrder) hasHandled(owner string, p Pending) bool {
-	digest, refused := o.TakenBack[p.CallID]
+	digest, refused := o.RefusedApprovals[p.CallID]
 	return o.hasApproved(owner, p) || (refused && digest == p.Digest)
 }
 
@@ -264,7 +264,7 @@ func (l Orders) View() Orders {
 	shown := make(Orders, len(l))
 	for n, o := range l {
 		copied := *o
-		copied.Handled, copied.TakenBack = nil, nil
+		copied.Handled, copied.RefusedApprovals = nil, nil
 		shown[n] = &copied
 	}
 	return shown

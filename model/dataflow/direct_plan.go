@@ -57,8 +57,8 @@ func (i *Instance) replaceDirectPlan(by string) {
 }
 
 func (i *Instance) insertDirectPlan(at int) {
-	past := map[int]turn.PastCall{}
-	for _, p := range turn.ReadPastDirectPlanCalls(i.contextMessages[at], []string{i.token}) {
+	past := map[int]turn.RecordedCall{}
+	for _, p := range turn.ReadDirectPlanRecord(i.contextMessages[at], []string{i.token}) {
 		past[p.Index] = p
 	}
 	template := i.palette
@@ -97,7 +97,7 @@ func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *Cal
 }
 
 // restoreCallOfEarlierProcess gives a Call that has not been looked at what became of it in an earlier process.
-func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.PastCall) {
+func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.RecordedCall) {
 	status := p.StatusByInstance[i.token]
 	if !p.IsFinalFor(i.token) {
 		rec.ReviewReason = cmp.Or(

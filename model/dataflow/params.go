@@ -29,8 +29,8 @@ func (i *Instance) resolveParams(rec *CallRecord) (jsonval.Object, error) {
 		return nil, errors.New("parameters are an object")
 	}
 	scopes := i.scopeValues(rec)
-	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxWhole); n+jsonval.SizeWithBlobsUpToLimit(scopes,
-		jsonval.MaxWhole) > jsonval.MaxWhole {
+	if n := jsonval.SizeWithBlobsUpToLimit(params, jsonval.MaxResolvedBytes); n+jsonval.SizeWithBlobsUpToLimit(scopes,
+		jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
 		return nil, fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 	}
 	return params, nil

@@ -152,6 +152,6 @@ func (i *Instance) withdrawn() *turn.Withdrawn {
 	if left = append(left, i.Undoing.Left...); len(left) > 0 {
 		sentence += "; not taken back: " + strings.Join(left, "; ")
 	}
-	return &turn.Withdrawn{Said: sentence, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",
+	return &turn.Withdrawn{Summary: sentence, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",
 		Nothing: len(done)+len(i.Undoing.Withdraw) == 0}
 }

@@ -2,26 +2,26 @@ package ideafile
 
 // Error codes of a Call. Structural errors are found before the Call runs, the others come from running it.
 const (
-	CodeBadForm        = "bad_form"
-	CodeUnknownTool    = "unknown_tool"
-	CodeUnknownKey     = "unknown_key"
-	CodeBadInstance    = "bad_instance"
-	CodeBadParams      = "bad_parameters"
-	CodeBadReference   = "bad_reference"
-	CodeBadPath        = "bad_path"
-	CodeBadOutput      = "bad_output"
-	CodeBlocked        = "blocked"   // it can never become ready
-	CodeUndecided      = "undecided" // its condition does not decide whether it runs
-	CodeToolFailed     = "tool_failed"
-	CodeOutcomeUnknown = "outcome_unknown" // it may have run or not: its worker or its connection was lost
-	CodeStoreAway      = "store_away"      // the store cannot be written, and the Tool has had no effect
-	CodeDelegateFailed = "delegate_failed" // its delegate did not complete
-	CodeNotSimulated   = "not_simulated"   // in a simulation, no result could be made up for it
-	CodeMCPUnreachable = "mcp_unreachable" // the MCP server cannot be reached
-	CodeMCPRefused     = "mcp_refused"     // the MCP server may not be used
-	CodeToolChanged    = "tool_changed"    // the MCP server's tool is not the one that was pinned
-	CodeInputWanted    = "input_wanted"    // the MCP server's tool asks a person for input
-	CodeNotAllowed     = "not_allowed"     // the worker may not reach the Tool's host, or lacks one of its secrets
+	CodeBadForm          = "bad_form"
+	CodeUnknownTool      = "unknown_tool"
+	CodeUnknownKey       = "unknown_key"
+	CodeBadInstance      = "bad_instance"
+	CodeBadParams        = "bad_parameters"
+	CodeBadReference     = "bad_reference"
+	CodeBadPath          = "bad_path"
+	CodeBadOutput        = "bad_output"
+	CodeBlocked          = "blocked"   // it can never become ready
+	CodeUndecided        = "undecided" // its condition does not decide whether it runs
+	CodeToolFailed       = "tool_failed"
+	CodeOutcomeUnknown   = "outcome_unknown" // it may have run or not: its worker or its connection was lost
+	CodeStoreAway        = "store_away"      // the store cannot be written, and the Tool has had no effect
+	CodeDelegateFailed   = "delegate_failed" // its delegate did not complete
+	CodeNotSimulated     = "not_simulated"   // in a simulation, no result could be made up for it
+	CodeMCPUnreachable   = "mcp_unreachable" // the MCP server cannot be reached
+	CodeMCPRefused       = "mcp_refused"     // the MCP server may not be used
+	CodeToolChanged      = "tool_changed"    // the MCP server's tool is not the one that was pinned
+	CodeMCPInputRequired = "input_wanted"    // the MCP server's tool asks a person for input
+	CodeNotAllowed       = "not_allowed"     // the worker may not reach the Tool's host, or lacks one of its secrets
 )
 
 // FaultCodeNeedsOperator reports whether a Call failed for something that only who runs the worker can mend, and no

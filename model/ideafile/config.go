@@ -53,8 +53,8 @@ type Config struct {
 // Defaults of a Config.
 const (
 	DefaultGatherDelay = 10 * time.Second
-	// maxPartsAtOnce bounds how many parts report to one workflow at a time.
-	maxPartsAtOnce = 1000
+	// maxConcurrentParts bounds how many parts report to one workflow at a time.
+	maxConcurrentParts = 1000
 )
 
 func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
@@ -74,7 +74,7 @@ func (i *Idea) readConfig(config jsonval.Object, ps *diag.Problems) {
 		case "batch":
 			c.MaxInstancesPerPart, err = readMaxInstancesPerPart(v)
 		case "partsAtOnce":
-			c.MaxWorkingParts, err = jsonval.ReadCount(v, maxPartsAtOnce)
+			c.MaxWorkingParts, err = jsonval.ReadCount(v, maxConcurrentParts)
 		case "quality":
 			if m := object(); m != nil {
 				c.Quality = readQuality(m, at, ps)

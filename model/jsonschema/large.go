@@ -24,8 +24,8 @@ type misfits struct {
 	texts []string // at most maxErrors+1
 }
 
-// checkParts returns the certain errors of a large value. A value without such errors may still not fit.
-func checkParts(s *jsonschema.Schema, v any) error {
+// checkLargeValue returns the certain errors of a large value. A value without such errors may still not fit.
+func checkLargeValue(s *jsonschema.Schema, v any) error {
 	if countValueNodes(v, largeValue) <= largeValue || refersDynamically(s) {
 		return nil
 	}

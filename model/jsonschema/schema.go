@@ -89,7 +89,7 @@ func (s *Schema) check(v any) (unfit, err error) {
 			err = fmt.Errorf("%v", r)
 		}
 	}()
-	if unfit = checkParts(compiled.Schema, v); unfit != nil {
+	if unfit = checkLargeValue(compiled.Schema, v); unfit != nil {
 		return unfit, nil
 	}
 	return compiled.Validate(v), nil

@@ -55,7 +55,7 @@ func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for depth, values := range countByDepth(v, 0, nil) {
-		steps += float64(values) * c.maxWays(s, depth)
+		steps += float64(values) * c.countSubschemasAtDepth(s, depth)
 	}
 	return steps
 }
@@ -70,7 +70,7 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 			continue
 		}
 		c.checked[at] = true
-		if c.maxWays(at, 0) > maxInPlace {
+		if c.countSubschemasAtDepth(at, 0) > maxInPlace {
 			return fmt.Errorf("its references multiply: one value would be held against more than %d parts of it",
 				maxInPlace)
 		}
@@ -79,9 +79,9 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// maxWays counts the parts of a schema that check the same value depth levels within: infinitely many if a part leads
-// back to itself over the same value.
-func (c *stepCounter) maxWays(s *jsonschema.Schema, depth int) float64 {
+// countSubschemasAtDepth counts the parts of a schema that check the same value depth levels within: infinitely many if
+// a part leads back to itself over the same value.
+func (c *stepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) float64 {
 	ways := c.countWays(schemaAtDepth{s, depth, false})
 	if depth > 0 {
 		ways = max(ways, c.countWays(schemaAtDepth{s, depth, true}))
@@ -89,8 +89,8 @@ func (c *stepCounter) maxWays(s *jsonschema.Schema, depth int) float64 {
 	return ways
 }
 
-// countWays is maxWays for a value that is an array, or an object. Only the key of an object with the most parts
-// counts, since no value is behind two keys.
+// countWays is countSubschemasAtDepth for a value that is an array, or an object. Only the key of an object with the
+// most parts counts, since no value is behind two keys.
 func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	if w, ok := c.waysByDepth[at]; ok {
 		return w
@@ -109,10 +109,10 @@ func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	}
 	highest := 0.0
 	for _, p := range fixed {
-		highest = max(highest, c.maxWays(p, at.depth-1))
+		highest = max(highest, c.countSubschemasAtDepth(p, at.depth-1))
 	}
 	for _, p := range others {
-		ways += c.maxWays(p, at.depth-1)
+		ways += c.countSubschemasAtDepth(p, at.depth-1)
 	}
 	c.waysByDepth[at] = ways + highest
 	return ways + highest

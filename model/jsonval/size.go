@@ -2,8 +2,9 @@ package jsonval
 
 import "encoding/json"
 
-// MaxWhole bounds a value with all its References resolved, in bytes of JSON: the parameters of a Call, or an output.
-const MaxWhole = 20 << 20
+// MaxResolvedBytes bounds a value with all its References resolved, in bytes of JSON: the parameters of a Call, or an
+// output.
+const MaxResolvedBytes = 20 << 20
 
 // SizeUpToLimit returns the approximate size of a value as JSON, in bytes. It counts only a little beyond limit, so
 // that a value which holds another one ten thousand times costs no more than the limit.

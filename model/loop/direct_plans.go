@@ -212,8 +212,8 @@ func (l *Loop) needsLLM(inst *InstanceProgress) bool {
 		(leavesOutput || len(ideafile.UnansweredLatentCalls(plan, inst.Token, l.bindings)) > 0)
 }
 
-// eachPastDirectCall calls do for each Call in the records of direct Plans, and each of its instances.
-func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
+// eachRecordedDirectCall calls do for each Call in the records of direct Plans, and each of its instances.
+func (l *Loop) eachRecordedDirectCall(do func(*InstanceProgress, turn.RecordedCall)) {
 	tokensByPlan := map[int][]string{}
 	for _, inst := range l.Instances {
 		tokensByPlan[inst.DirectPlanPosition] = append(tokensByPlan[inst.DirectPlanPosition], inst.Token)
@@ -222,7 +222,7 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 		if len(tokensByPlan[n+1]) == 0 {
 			continue
 		}
-		for _, p := range turn.ReadPastDirectPlanCalls(msg, tokensByPlan[n+1]) {
+		for _, p := range turn.ReadDirectPlanRecord(msg, tokensByPlan[n+1]) {
 			for token := range jsonval.Sorted(p.StatusByInstance) {
 				do(l.byToken[token], p)
 			}
@@ -232,7 +232,7 @@ func (l *Loop) eachPastDirectCall(do func(*InstanceProgress, turn.PastCall)) {
 
 // restoreDirectCall restores a Call of an earlier process from the record of a direct Plan. If the Plan goes on, only a
 // Call whose outcome is final for the instance is restored; the others are reported anew.
-func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
+func (p *InstanceProgress) restoreDirectCall(past turn.RecordedCall) {
 	status := past.StatusByInstance[p.Token]
 	if !status.IsFinal() || (p.runsDirectPlan() && !past.IsFinalFor(p.Token)) {
 		return
@@ -246,7 +246,7 @@ func (p *InstanceProgress) restoreDirectCall(past turn.PastCall) {
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume:
 // those on which a person is asked again, and the others.
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, resumed int) {
-	l.eachPastDirectCall(func(inst *InstanceProgress, p turn.PastCall) {
+	l.eachRecordedDirectCall(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
 		case status.IsFinal(), !inst.runsDirectPlan():
 		case ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status) != "":

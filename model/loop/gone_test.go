@@ -41,7 +41,7 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 	for _, inst := range s.Loop.Instances {
 		inst.UndoneBy = order
 	}
-	s.Loop.Instances[0].TookBack = &turn.Withdrawn{Said: "all was undone"}
+	s.Loop.Instances[0].TookBack = &turn.Withdrawn{Summary: "all was undone"}
 	if o, _ := s.Loop.TakeEndedUndo(); o != nil {
 		t.Error("it has ended before ②")
 	}

@@ -303,7 +303,7 @@ func (l *Loop) MarkGone(tokens []string) {
 		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {
 			inst.InstanceStanding = turn.InstanceStanding{Idle: true}
 			if inst.UndoneBy != nil {
-				inst.TookBack = &turn.Withdrawn{Said: "its workflow was terminated or deleted", Failed: true}
+				inst.TookBack = &turn.Withdrawn{Summary: "its workflow was terminated or deleted", Failed: true}
 			}
 			l.endInstance(inst, ideafile.InstanceFailed,
 				diag.Faultf(turn.CodeInstanceGone, "its workflow was terminated or deleted"))

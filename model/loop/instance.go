@@ -223,7 +223,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 // it was released after it sent the report.
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
-		r.HeardReleaseNumber < p.ReleaseCount
+		r.AcknowledgedReleaseNumber < p.ReleaseCount
 }
 
 // applyWrite takes a write, and logs it as the chain of Ideas keeps it.

@@ -75,7 +75,7 @@ func TestTheStepsOfAnInstanceThatTakesBackAreCountedAsBefore(t *testing.T) {
 	s.WantEqual("it takes back", s.DescribeInstances(), "working")
 	r := s.Report("", 1)
 	r.Calls = []turn.CallReport{{Request: 1, Index: 1, CallState: turn.CallState{Status: ideafile.Undone}}}
-	r.Withdrawn = &turn.Withdrawn{Said: "taken back: 1.1"}
+	r.Withdrawn = &turn.Withdrawn{Summary: "taken back: 1.1"}
 	s.DeliverReport(r)
 	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "failed look@1 1/0/0, answer@1 0/0/1")
 }

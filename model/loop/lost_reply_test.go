@@ -17,12 +17,12 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 	const call = `{"_instance":"*","_outputPath":"b","_tool":"work","x":"†state.a"}`
 	for name, whole := range map[string][]string{"the first": {"①"}, "both": {"①", "②"}} {
 		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
-		s.ShownWhole = whole
+		s.FullyDelivered = whole
 		if len(whole) == 1 {
 			s.Unreached = []string{"②"}
 		}
 		c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, call)
-		s.ShownWhole, s.Unreached = nil, nil
+		s.FullyDelivered, s.Unreached = nil, nil
 		s.WantEqual("as the instances have it: "+name, string(jsonval.Encode(c.Calls)), "["+call+"]")
 		s.WantEqual("the next Request: "+name, modeltest.DescribePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")
 	}
@@ -60,7 +60,7 @@ func TestWhatOneInstanceHasNotToldOfALostReplyAnotherTells(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.Loop.KnowsChange = func(change string) bool { return change != loop.TellCallsChange }
-	s.ShownWhole = []string{"①"}
+	s.FullyDelivered = []string{"①"}
 	c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_instance":"*","_outputPath":"b","_tool":"work"}`)
 	s.WantEqual("the solution", string(jsonval.Encode(c.Calls)), `[{"_instance":"*","_outputPath":"b","_tool":"work"}]`)

@@ -39,13 +39,13 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 	}
 	for _, msg := range context {
 		if msg.IsPlanWithRecord() {
-			for _, p := range turn.ReadPastCalls(msg, tokens) {
+			for _, p := range turn.ReadPlanRecord(msg, tokens) {
 				l.restoreCall(p)
 			}
 		}
 		l.restoreStatus(msg)
 	}
-	l.eachPastDirectCall((*InstanceProgress).restoreDirectCall)
+	l.eachRecordedDirectCall((*InstanceProgress).restoreDirectCall)
 	l.restoreErrors(context)
 	for _, inst := range l.Instances {
 		if !inst.isWorking() && !inst.NoPlanMatched {
@@ -105,7 +105,7 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 }
 
 // restoreCall restores a Call of the earlier process: as a fact where it had ended, else as a Call to resume.
-func (l *Loop) restoreCall(p turn.PastCall) {
+func (l *Loop) restoreCall(p turn.RecordedCall) {
 	l.PriorRequests = max(l.PriorRequests, p.Request)
 	key := p.CallKey()
 	l.PlannedCalls = append(l.PlannedCalls, PlannedCall{Request: p.Request, Index: p.Index, Call: p.WrittenCall,

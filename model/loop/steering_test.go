@@ -447,7 +447,7 @@ func TestAPauseThatWasAskedForBeforeTheLatestOneEndedIsOvertaken(t *testing.T) {
 	s.ExpectRequest()
 	lacks := func(code string, heard int) turn.InstanceReport {
 		r := s.Report("①", 1)
-		r.PauseFault, r.HeardReleaseNumber = diag.Faultf(code, "a secret is missing"), heard
+		r.PauseFault, r.AcknowledgedReleaseNumber = diag.Faultf(code, "a secret is missing"), heard
 		return r
 	}
 	s.Loop.Instances[0].ReleaseCount = 1

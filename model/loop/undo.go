@@ -105,7 +105,7 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 		o, failed, nothing = inst.UndoneBy, failed || t.Failed, nothing && t.Nothing
 		inst.UndoneBy, inst.TookBack, inst.RevisedSinceRequest = nil, nil, true
 		if t.Failed || t.Nothing {
-			sentences = append(sentences, t.Said)
+			sentences = append(sentences, t.Summary)
 		}
 		if !t.Nothing {
 			why := "by " + cmp.Or(o.By, "a person")
@@ -113,7 +113,7 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 				why += ", since: " + o.Reason
 			}
 			l.addErrorsFor([]*InstanceProgress{inst}, turn.ContextError{Fault: *diag.Faultf(turn.CodeWithdrawn,
-				"%s; %s", why, t.Said)})
+				"%s; %s", why, t.Summary)})
 		}
 	}
 	switch text := strings.Join(sentences, "; "); {
@@ -137,5 +137,5 @@ func (l *Loop) endWithdrawn(inst *InstanceProgress, t turn.Withdrawn) {
 	if t.Failed {
 		status = ideafile.InstanceUndoFailed
 	}
-	l.endInstance(inst, status, diag.Faultf(inst.UndoneFor.Code, "%s; %s", inst.UndoneFor.Message, t.Said))
+	l.endInstance(inst, status, diag.Faultf(inst.UndoneFor.Code, "%s; %s", inst.UndoneFor.Message, t.Summary))
 }

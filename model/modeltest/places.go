@@ -15,7 +15,7 @@ type NumberPlace struct {
 	// Path leads to it by the keys of objects; "*" matches any key, "[]" an item of a list.
 	Path       []string
 	IsDuration bool
-	// Least and Most are the minimum and the maximum in the schema; "": none.
+	// Minimum and Maximum are the minimum and the maximum in the schema; "": none.
 	Minimum, Maximum json.Number
 }
 

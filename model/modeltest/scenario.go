@@ -53,10 +53,10 @@ type Scenario struct {
 	Usage turn.TokenUsage
 	// Unreached are the instances that receive no Call of a Request.
 	Unreached []string
-	// ShownWhole are the instances that received the whole of a reply that the process loses, and have reported its
+	// FullyDelivered are the instances that received the whole of a reply that the process loses, and have reported its
 	// outcome.
-	ShownWhole []string
-	retold     int // the lost Request of which instances report all Calls
+	FullyDelivered    []string
+	rereportedRequest int // the lost Request of which instances report all Calls
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]dataflow.ReportedCall
 	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has

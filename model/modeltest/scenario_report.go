@@ -57,7 +57,7 @@ func (s *Scenario) Report(token string, closed int) turn.InstanceReport {
 		InstanceStanding: instance.Standing(),
 	}
 	r.Calls = instance.ReportCalls(s.Reported[token],
-		func(rec *dataflow.CallRecord) bool { return rec.Request > closed || rec.Request == s.retold })
+		func(rec *dataflow.CallRecord) bool { return rec.Request > closed || rec.Request == s.rereportedRequest })
 	var out turn.InstanceReport
 	roundTripJSON(s.T, r, &out)
 	return out

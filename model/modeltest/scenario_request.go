@@ -74,7 +74,7 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 		list = append(list, DecodeJSON(s.T, c))
 	}
 	r := s.DeliverCalls(list)
-	for _, token := range s.ShownWhole {
+	for _, token := range s.FullyDelivered {
 		s.runAndReport(token, s.Input.RequestNumber)
 	}
 	if end.WorkerLost {
@@ -156,14 +156,14 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 			s.Instances[token].SuspendRequest(s.Input.RequestNumber)
 			s.RunToIdle(token, closed)
 			if s.Loop.MustTellCalls(&r) {
-				s.retold = s.Input.RequestNumber
+				s.rereportedRequest = s.Input.RequestNumber
 				maps.DeleteFunc(s.Reported[token],
 					func(id string, _ dataflow.ReportedCall) bool {
-						return s.Instances[token].FindCall(id).Request == s.retold
+						return s.Instances[token].FindCall(id).Request == s.rereportedRequest
 					})
 			}
 			report := s.Report(token, closed)
-			report.RefusedThroughRequest, report.ReportedThroughRequest = s.Input.RequestNumber, s.retold
+			report.RefusedThroughRequest, report.ReportedThroughRequest = s.Input.RequestNumber, s.rereportedRequest
 			s.DeliverReport(report)
 		default:
 			s.runAndReport(token, s.Input.RequestNumber)

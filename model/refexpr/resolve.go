@@ -57,9 +57,9 @@ func mapScalars(v any, f func(any) (any, error)) (out any, err error) {
 
 // Resolve returns a copy of the value with each expression replaced by its value. An inserted value is data: it is
 // never read as a Reference again. An expression without a value is an error, and so is a result of more than
-// jsonval.MaxWhole bytes: ten thousand References to one text are small until they are resolved.
+// jsonval.MaxResolvedBytes bytes: ten thousand References to one text are small until they are resolved.
 func (p Parsed) Resolve(find func(Expression) (any, bool)) (any, error) {
-	bytesLeft := jsonval.MaxWhole
+	bytesLeft := jsonval.MaxResolvedBytes
 	value := func(e Expression) (any, error) {
 		v, ok := find(e)
 		if !ok {
@@ -116,7 +116,7 @@ func ResolveExpressions(v any, find func(Expression) (any, bool)) (any, error) {
 // ErrTooLarge means that a value is too large once its References are resolved.
 var ErrTooLarge = fmt.Errorf(
 	"with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
-	jsonval.MaxWhole>>20)
+	jsonval.MaxResolvedBytes>>20)
 
 // ValueOrBlobHandleAt is jsonval.ValueAt, but may lead into a value in the blob store: it then returns the BlobHandle
 // of that value with the rest of the path.

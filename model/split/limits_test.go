@@ -44,7 +44,7 @@ func TestTheLimitPausesOnlyOnceAllThatWasGivenCanHaveBegun(t *testing.T) {
 	needs := func(number, sequence, calls, needed int, heard turn.Quota, unheard bool) {
 		p.ApplyReport(split.PartReport{Number: number, Sequence: sequence, Status: loop.StatusRunning,
 			QuotaUse: turn.QuotaUse{
-				Calls: calls, NeededQuota: turn.Quota{Calls: needed}, HeardQuota: heard, HasUnheardGrants: unheard,
+				Calls: calls, NeededQuota: turn.Quota{Calls: needed}, AcknowledgedQuota: heard, HasUnacknowledgedGrants: unheard,
 			}})
 	}
 	deals := func(step string, pauses bool) {

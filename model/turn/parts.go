@@ -32,19 +32,19 @@ func (in *RequestInput) AddPartContext(whole, part any, tokens []string, states 
 				at = own[n]
 			}
 			owned[m.InstanceToken]++
-			in.addPastCalls(at, m.PlanName, ReadPastDirectPlanCalls(m, tokens))
+			in.mergeRecordedCalls(at, m.PlanName, ReadDirectPlanRecord(m, tokens))
 			for _, token := range m.FallbackInstances {
 				if of := byToken[token]; of != nil {
 					of.FailedDirectPlanPosition = at
 				}
 			}
 		case m.IsPlanWithRecord():
-			in.addPastCalls(0, "", ReadPastCalls(m, tokens))
+			in.mergeRecordedCalls(0, "", ReadPlanRecord(m, tokens))
 		case isError:
 			if len(e.Instances) == 0 {
 				e.Instances = tokens
 			}
-			in.addPastError(e)
+			in.mergeError(e)
 		}
 	}
 	for _, token := range tokens {
@@ -66,8 +66,8 @@ func directPlanPositions(context any) map[string][]int {
 	return places
 }
 
-// addPastCalls adds Calls, and merges each with the same Call of other parts.
-func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCall) {
+// mergeRecordedCalls adds Calls, and merges each with the same Call of other parts.
+func (in *RequestInput) mergeRecordedCalls(directPlan int, name string, calls []RecordedCall) {
 	for _, p := range calls {
 		at := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
 			return e.DirectPlan == directPlan && e.CallID == p.CallKey().ID("") &&
@@ -87,8 +87,8 @@ func (in *RequestInput) addPastCalls(directPlan int, name string, calls []PastCa
 	}
 }
 
-// addPastError adds an error, or only its instances if another part has the same error.
-func (in *RequestInput) addPastError(e ContextError) {
+// mergeError adds an error, or only its instances if another part has the same error.
+func (in *RequestInput) mergeError(e ContextError) {
 	at := slices.IndexFunc(in.Errors, func(o ContextError) bool { return o.CallID == e.CallID && o.Fault == e.Fault })
 	if at < 0 {
 		in.Errors = append(in.Errors, e)

@@ -11,8 +11,8 @@ import (
 
 // This file reads what Snapshot wrote, so that a process can continue from an Idea of another process's chain.
 
-// PastCall is a Call of the process that wrote the Idea, with its fate by instance token.
-type PastCall struct {
+// RecordedCall is a Call of the process that wrote the Idea, with its fate by instance token.
+type RecordedCall struct {
 	Request, Index      int
 	WrittenCall         ideafile.WrittenCall
 	StatusByInstance    map[string]ideafile.CallStatus
@@ -24,7 +24,7 @@ type PastCall struct {
 }
 
 // CallKey is the place of the Call in the Plan.
-func (p PastCall) CallKey() ideafile.CallKey {
+func (p RecordedCall) CallKey() ideafile.CallKey {
 	return ideafile.CallKey{Request: p.Request, Index: p.Index}
 }
 
@@ -44,25 +44,25 @@ type RecordedFault struct {
 	Instances []string   `json:"instances,omitempty"`
 }
 
-// ReadPast reads the record of a Message that has one: of a Plan that the LLM made, or of one that runs directly.
-func ReadPast(m ideafile.Message, tokens []string) []PastCall {
+// ReadRecord reads the record of a Message that has one: of a Plan that the LLM made, or of one that runs directly.
+func ReadRecord(m ideafile.Message, tokens []string) []RecordedCall {
 	if m.IsPlanWithRecord() {
-		return ReadPastCalls(m, tokens)
+		return ReadPlanRecord(m, tokens)
 	}
-	return ReadPastDirectPlanCalls(m, tokens)
+	return ReadDirectPlanRecord(m, tokens)
 }
 
-// ReadPastCalls reads the record of a Plan message. The record's ids, in order, are those of the Plan's Calls. tokens
+// ReadPlanRecord reads the record of a Plan message. The record's ids, in order, are those of the Plan's Calls. tokens
 // are the instances of an entry that names none.
-func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
+func ReadPlanRecord(m ideafile.Message, tokens []string) []RecordedCall {
 	record := jsonval.AsObject(m.Source["record"])
-	var list []PastCall
+	var list []RecordedCall
 	for id, v := range jsonval.Sorted(record) {
 		if key, ok := ideafile.ParseCallKey(id); ok && key.ID("") == id { // an id without an instance, such as 3.2
-			list = append(list, newPastCall(key, v))
+			list = append(list, newRecordedCall(key, v))
 		}
 	}
-	slices.SortFunc(list, func(a, b PastCall) int { return a.CallKey().Compare(b.CallKey()) })
+	slices.SortFunc(list, func(a, b RecordedCall) int { return a.CallKey().Compare(b.CallKey()) })
 	if len(list) != len(m.PlanCalls) {
 		return nil // the record belongs to another Plan
 	}
@@ -73,12 +73,12 @@ func ReadPastCalls(m ideafile.Message, tokens []string) []PastCall {
 	return list
 }
 
-// ReadPastDirectPlanCalls reads the record of a Plan that runs directly. It returns the Calls with an entry, as Calls
+// ReadDirectPlanRecord reads the record of a Plan that runs directly. It returns the Calls with an entry, as Calls
 // of Request 0.
-func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
-	var list []PastCall
+func ReadDirectPlanRecord(m ideafile.Message, tokens []string) []RecordedCall {
+	var list []RecordedCall
 	for n, id := range m.RecordedCallIDs() {
-		p := newPastCall(ideafile.CallKey{Index: m.CallIndexOffset + n + 1}, m.PlanRecordByCallID[id])
+		p := newRecordedCall(ideafile.CallKey{Index: m.CallIndexOffset + n + 1}, m.PlanRecordByCallID[id])
 		p.WrittenCall = m.PlanCalls[n]
 		p.StatusByInstance = m.RecordedStatusByInstance(id,
 			slices.DeleteFunc(slices.Clone(tokens), p.WrittenCall.TargetsOtherInstance))
@@ -89,10 +89,10 @@ func ReadPastDirectPlanCalls(m ideafile.Message, tokens []string) []PastCall {
 	return list
 }
 
-// newPastCall reads the parts of a record's entry other than the statuses.
-func newPastCall(key ideafile.CallKey, entry any) PastCall {
+// newRecordedCall reads the parts of a record's entry other than the statuses.
+func newRecordedCall(key ideafile.CallKey, entry any) RecordedCall {
 	fields := jsonval.AsObject(entry)
-	p := PastCall{
+	p := RecordedCall{
 		Request: key.Request, Index: key.Index, StatusByInstance: map[string]ideafile.CallStatus{},
 		ResultByInstance:    jsonval.AsObject(fields[recordResults]),
 		DecisionsByInstance: map[string][]approval.Decision{}, FaultByInstance: map[string]*diag.Fault{},
@@ -115,7 +115,7 @@ func newPastCall(key ideafile.CallKey, entry any) PastCall {
 // IsFinalFor reports whether the recorded outcome of the Call in an instance is final, so that the Call is not tried
 // again: it is done, or people or its Tool have ended it and the record says why. Any other Call of a Plan that runs
 // directly is evaluated anew.
-func (p PastCall) IsFinalFor(token string) bool {
+func (p RecordedCall) IsFinalFor(token string) bool {
 	switch p.StatusByInstance[token] {
 	case ideafile.Done, ideafile.Undone:
 		return true
@@ -128,7 +128,7 @@ func (p PastCall) IsFinalFor(token string) bool {
 }
 
 // Report is the outcome of the Call in an instance, in the form of the instance's report.
-func (p PastCall) Report(token string) CallReport {
+func (p RecordedCall) Report(token string) CallReport {
 	c := CallReport{Request: p.Request, Index: p.Index, CallState: CallState{Status: p.StatusByInstance[token],
 		Fault: p.FaultByInstance[token], Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token]}}
 	if ran, ok := p.RanCallByInstance[token]; ok {
@@ -153,7 +153,7 @@ func readList[T any](v any) (list []T) {
 
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
 // the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
-func (p *PastCall) setStatuses(entry any, tokens []string) {
+func (p *RecordedCall) setStatuses(entry any, tokens []string) {
 	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults, recordDecided, recordFaults, recordRan)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
@@ -187,7 +187,7 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 // that wrote there are not done any more, and may run again.
 func ForgetWritesTo(source jsonval.Object, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
-	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p PastCall, _ string) bool {
+	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p RecordedCall, _ string) bool {
 		output, ok := idea.OutputPathOf(p.WrittenCall)
 		return ok && slices.ContainsFunc(output.Paths(), path.Overlaps)
 	})
@@ -197,18 +197,18 @@ func ForgetWritesTo(source jsonval.Object, token string, path jsonval.Path) {
 // Plans that failed for want of a value or of a person's consent may be tried again.
 func ForgetFailures(source jsonval.Object, tokens []string) {
 	idea, _ := ideafile.ReadIdea(source)
-	forgetCalls(idea, tokens, func(m ideafile.Message, p PastCall, token string) bool {
+	forgetCalls(idea, tokens, func(m ideafile.Message, p RecordedCall, token string) bool {
 		return m.IsDirectPlan() && p.StatusByInstance[token] != ideafile.Done
 	})
 }
 
 // forgetCalls drops the recorded outcomes of some Calls in some instances from the records of an Idea.
-func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Message, PastCall, string) bool) {
+func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Message, RecordedCall, string) bool) {
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
 		record := jsonval.AsObject(m.Source["record"])
 		ids := m.RecordedCallIDs()
-		for _, p := range ReadPast(m, tokens) {
+		for _, p := range ReadRecord(m, tokens) {
 			id := p.CallKey().ID("")
 			if m.IsDirectPlan() {
 				id = ids[p.Index-1-m.CallIndexOffset]

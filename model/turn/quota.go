@@ -23,11 +23,11 @@ type QuotaUse struct {
 	Usage    TokenUsage `json:"usage,omitzero"`
 	// NeededQuota is the smallest Quota with which nothing would have to wait for more.
 	NeededQuota Quota `json:"needs,omitzero"`
-	// HeardQuota is the latest Quota that it had heard of when it needed that; zero where it needs none.
-	// HasUnheardGrants reports whether somebody who works for it has still to hear of a larger Quota, and to begin what
-	// that allows.
-	HeardQuota       Quota `json:"heard,omitzero"`
-	HasUnheardGrants bool  `json:"unheard,omitempty"`
+	// AcknowledgedQuota is the latest Quota that it had heard of when it needed that; zero where it needs none.
+	// HasUnacknowledgedGrants reports whether somebody who works for it has still to hear of a larger Quota, and to
+	// begin what that allows.
+	AcknowledgedQuota       Quota `json:"heard,omitzero"`
+	HasUnacknowledgedGrants bool  `json:"unheard,omitempty"`
 }
 
 // Add adds what another consumer has begun and used, but not what it needs.

@@ -46,9 +46,9 @@ type InstanceReport struct {
 	// PauseFault pauses the process: nobody decided on a Call in time, and its Tool asks for a pause then; or a Call
 	// cannot run before who runs the worker has mended something.
 	PauseFault *diag.Fault `json:"overdue,omitempty"`
-	// HeardReleaseNumber is how often the instance has heard that it goes on after a pause: what a PauseFault from
-	// before is about is tried again by then.
-	HeardReleaseNumber int `json:"releases,omitempty"`
+	// AcknowledgedReleaseNumber is how often the instance has heard that it goes on after a pause: what a PauseFault
+	// from before is about is tried again by then.
+	AcknowledgedReleaseNumber int `json:"releases,omitempty"`
 	// QuotaUse is what the instance has begun and used, with the delegates of its Calls.
 	QuotaUse QuotaUse `json:"use,omitzero"`
 	// Withdrawn is the result of an ordered undo; nil: none was ordered, or it is under way.
@@ -83,7 +83,7 @@ type InstanceStanding struct {
 // Withdrawn is the result of undoing what an instance did. Said describes what was undone and what was not. Failed
 // means that some of that should have been undone; Nothing means that nothing was undone.
 type Withdrawn struct {
-	Said    string `json:"said"`
+	Summary string `json:"said"`
 	Failed  bool   `json:"failed,omitempty"`
 	Nothing bool   `json:"nothing,omitempty"`
 }

@@ -85,11 +85,11 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 		if said == nil || said.Failed != u.Stays || len(taken) != len(u.Calls) {
 			t.Fatalf("%+v after %v of %+v", said, taken, u)
 		}
-		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Said, "not taken back") {
-			t.Fatalf("its State was %s, and is %s: %s", began, got, said.Said)
+		if got := string(jsonval.Encode(p.Instance.State())); got != began && !strings.Contains(said.Summary, "not taken back") {
+			t.Fatalf("its State was %s, and is %s: %s", began, got, said.Summary)
 		}
-		if len(w.effects) > 0 && (!said.Failed || !strings.Contains(said.Said, "not taken back")) {
-			t.Fatalf("the world has %q: %s", w.effects, said.Said)
+		if len(w.effects) > 0 && (!said.Failed || !strings.Contains(said.Summary, "not taken back")) {
+			t.Fatalf("the world has %q: %s", w.effects, said.Summary)
 		}
 		undone += len(taken)
 	})

@@ -6,9 +6,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// EncodeWhole gives jsonval.Encode of what Restore makes of a value, piece by piece, and holds one stored value at a
+// EncodeRestored gives jsonval.Encode of what Restore makes of a value, piece by piece, and holds one stored value at a
 // time. A piece is to be used at once: its bytes are used again.
-func (s *Store) EncodeWhole(ctx context.Context, v any, give func(data []byte)) error {
+func (s *Store) EncodeRestored(ctx context.Context, v any, give func(data []byte)) error {
 	if _, stored := jsonval.AsBlobHandle(v); stored {
 		whole, err := s.Restore(ctx, v)
 		if err == nil {
@@ -30,7 +30,7 @@ func (s *Store) encodeArray(ctx context.Context, list []any, give func(data []by
 	separator := "["
 	for _, e := range list {
 		give([]byte(separator))
-		if err := s.EncodeWhole(ctx, e, give); err != nil {
+		if err := s.EncodeRestored(ctx, e, give); err != nil {
 			return err
 		}
 		separator = ","
@@ -51,7 +51,7 @@ func (s *Store) encodeObject(ctx context.Context, m jsonval.Object, give func(da
 		}
 		jsonval.EncodeToPooledBuffer(name, give)
 		give([]byte(":"))
-		if err := s.EncodeWhole(ctx, v, give); err != nil {
+		if err := s.EncodeRestored(ctx, v, give); err != nil {
 			return err
 		}
 		separator = ","

@@ -29,7 +29,7 @@ type Blame struct {
 	Sealed time.Time `json:"createdAt,omitzero"`
 	Value  any       `json:"value"`
 	// Gone says that there is no value any more: Last removed it.
-	Gone bool `json:"gone,omitempty"`
+	Removed bool `json:"gone,omitempty"`
 	// By is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
 	// not say. For "start", Origin is the Idea that the process was forked from, and Found the Idea of that process, or
 	// of an earlier origin, that has the value; nil if no existing Idea has it.
@@ -130,7 +130,7 @@ func (s *Store) blame(ctx context.Context, process, place string, at int) (*Blam
 		Earlier: []Written{}}
 	state := owners.InstanceView(instance).PayloadByKind[ideafile.TypeState]
 	value, there := jsonval.ValueAt(state, path)
-	b.Value, b.Gone, b.Sealed = value, !there, shown.link().Created
+	b.Value, b.Removed, b.Sealed = value, !there, shown.link().Created
 	all, facts, err := s.instanceLog(ctx, instance, manifests)
 	if err == nil {
 		err = s.findContributingWrites(ctx, b, all, manifests[0], path)

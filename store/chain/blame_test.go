@@ -295,7 +295,7 @@ func TestBlameNamesEveryDecisionAndWhatRan(t *testing.T) {
 		!strings.Contains(jsonOf(made), `"reason":"too much"`) {
 		t.Errorf("the Idea says %s", jsonOf(made))
 	}
-	if report, err := s.Verify(t.Context(), "p"); err != nil || !report.Whole {
+	if report, err := s.Verify(t.Context(), "p"); err != nil || !report.IsIntact {
 		t.Errorf("%+v, %v", report, err)
 	}
 }

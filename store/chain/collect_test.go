@@ -87,7 +87,7 @@ func TestAnOldChainGoesWithWhatOnlyItNeeds(t *testing.T) {
 	if want := taken.IdeaBytes + taken.ValueBytes; int64(size) != want {
 		t.Errorf("%d bytes are gone, and it says %d", size, want)
 	}
-	if r := s.cold(t).verified(t, "young"); !r.Whole || r.Ideas != 2 {
+	if r := s.cold(t).verified(t, "young"); !r.IsIntact || r.Ideas != 2 {
 		t.Errorf("%+v", r)
 	}
 	if again := s.collected(t, Rules{Before: later, Remove: true}); again.Ideas+again.Values != 0 {
@@ -105,7 +105,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			c := s.collected(t, Rules{Before: later,
 				Held:   &Held{openProcesses: map[string]bool{blobs.RootOf(open): true}},
 				Remove: true})
-			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).Whole {
+			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).IsIntact {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
 			}
 		}
@@ -259,7 +259,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 			rt.Fatalf("%v stay of %v: %+v, %v", processes, stays, c, err)
 		}
 		for process, ideas := range stays {
-			if r := cold.verified(rt, process); !r.Whole || r.Ideas != ideas {
+			if r := cold.verified(rt, process); !r.IsIntact || r.Ideas != ideas {
 				rt.Fatalf("%+v", r)
 			}
 			cold.load(rt, process, ideas)
@@ -342,7 +342,7 @@ func TestWhatIsHalfWrittenBreaksNoChainAndGoesOnceItIsOld(t *testing.T) {
 	const half = ".18a0b1c2d3e4f506.tmp"
 	s.write(t, Place("p", 6)+half, []byte(`{"dig`))
 	s.write(t, Place("p", 2)+half, nil)
-	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.Whole || r.Ideas != 5 {
+	if r, err := s.Verify(t.Context(), "p"); err != nil || !r.IsIntact || r.Ideas != 5 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if latest, err := s.Latest(t.Context(), "p"); err != nil || latest != 5 {

@@ -46,7 +46,7 @@ func TestAnEncryptedChainVerifiesAndAChangedByteOfItIsNamed(t *testing.T) {
 	dir, k := t.TempDir(), keys(t, "k1")
 	s := keyedShelf(t, dir, k...)
 	newStory(t, s, "p").grow(5)
-	if r := keyedShelf(t, dir, k...).verified(t, "p"); !r.Whole || r.Ideas != 5 {
+	if r := keyedShelf(t, dir, k...).verified(t, "p"); !r.IsIntact || r.Ideas != 5 {
 		t.Fatalf("%+v", r)
 	}
 	for name, data := range s.files(t) {
@@ -60,7 +60,7 @@ func TestAnEncryptedChainVerifiesAndAChangedByteOfItIsNamed(t *testing.T) {
 		changed[len(changed)-1] ^= 1
 		s.write(t, name, changed)
 		r := keyedShelf(t, dir, k...).verified(t, "p")
-		if r.Whole || !strings.Contains(jsonOf(r), name) {
+		if r.IsIntact || !strings.Contains(jsonOf(r), name) {
 			t.Errorf("%s was changed, and is not named: %s", name, jsonOf(r))
 		}
 		s.write(t, name, data)
@@ -103,7 +103,7 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r := cold.verified(t, "p"); !r.Whole {
+	if r := cold.verified(t, "p"); !r.IsIntact {
 		t.Errorf("%+v", r)
 	}
 }

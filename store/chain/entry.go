@@ -72,7 +72,7 @@ func dateOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // digest gives the Idea's digest, and the size of the bytes that it is over.
 func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
 	sum := sha256.New()
-	err = values.EncodeWhole(ctx, ideaOf(d.meta, d.body), func(data []byte) {
+	err = values.EncodeRestored(ctx, ideaOf(d.meta, d.body), func(data []byte) {
 		size += len(data)
 		sum.Write(data)
 	})
@@ -89,8 +89,8 @@ func (d draft) eachText(w texts.Walk) error {
 	return w.Each(whole, texts.Place{})
 }
 
-// wholeIdea joins an Idea's meta and body, with every value of the store in its place.
-func wholeIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
+// restoreIdea joins an Idea's meta and body, with every value of the store in its place.
+func restoreIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
 	whole, err := values.Restore(ctx, ideaOf(meta, body))
 	if err != nil {
 		return nil, err

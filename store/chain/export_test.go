@@ -38,7 +38,7 @@ func TestAnExportIsVerifiedWithNothingButTheFile(t *testing.T) {
 	s := smallChain(t)
 	data := exported(t, s.cold(t), "p")
 	r := verifiedExport(t, data)
-	if want := s.verified(t, "p"); !r.Whole || jsonOf(r) != jsonOf(want) {
+	if want := s.verified(t, "p"); !r.IsIntact || jsonOf(r) != jsonOf(want) {
 		t.Errorf("the file: %+v, the store: %+v", r, want)
 	}
 	lines := bytes.Split(bytes.TrimSpace(data), []byte("\n"))
@@ -74,7 +74,7 @@ func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
 				continue
 			}
 			line := "line " + string(rune('1'+n))
-			if err != nil || r.Whole ||
+			if err != nil || r.IsIntact ||
 				(r.Broken[0].Part != line && (n > 0 || r.Broken[len(r.Broken)-1].Part != line)) {
 				t.Fatalf("byte %d of %s: %q became %q: %+v, %v", at, line, data[starts[n]+at],
 					changed[starts[n]+at], r, err)
@@ -111,12 +111,12 @@ func TestAnExportThatWasCutOrShuffledIsFound(t *testing.T) {
 			cut = append(cut, lines[n]...)
 		}
 		r := verifiedExport(t, append(cut, c.with...))
-		if r.Whole || r.Broken[0].Part != c.part {
+		if r.IsIntact || r.Broken[0].Part != c.part {
 			t.Errorf("an export %s: %+v", name, r)
 		}
 	}
 	r := verifiedExport(t, bytes.TrimSuffix(data, []byte("\n")))
-	if r.Whole || r.Broken[0].Part != "line 6" {
+	if r.IsIntact || r.Broken[0].Part != "line 6" {
 		t.Errorf("an export without its last byte: %+v", r)
 	}
 }
@@ -141,7 +141,7 @@ func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
 		change(line)
 		changed := bytes.Join([][]byte{lines[0], lines[1], lines[2], lines[3], []byte(jsonOf(line) + "\n"), lines[5]},
 			nil)
-		if r := verifiedExport(t, changed); r.Whole || r.Broken[0].Part != "line 5" {
+		if r := verifiedExport(t, changed); r.IsIntact || r.Broken[0].Part != "line 5" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAValueOfALogIsGivenOnce(t *testing.T) {
 		story.seal(idea(t, `{"": {}}`, noCalls, ""), turn.LogEntry{Write: statelog.Write{Value: value, Author: "1.1"}})
 	}
 	data := exported(t, s, "p")
-	if n := bytes.Count(data, []byte(`"values":`)); n != 1 || !verifiedExport(t, data).Whole {
+	if n := bytes.Count(data, []byte(`"values":`)); n != 1 || !verifiedExport(t, data).IsIntact {
 		t.Errorf("it is given %d times", n)
 	}
 }
@@ -194,7 +194,7 @@ func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
 	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" +
 		jsonOf(map[string]any{"idea": i}) + "\n"
 	r := verifiedExport(t, []byte(lines))
-	if r.Whole || jsonOf(
+	if r.IsIntact || jsonOf(
 		r.Broken[0]) != `{"at":1,"harms":[1],"part":"line 2","problem":"it is Idea 2 and stands where Idea 1 belongs"}` {
 		t.Errorf("%+v", r)
 	}

@@ -91,7 +91,7 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		}
 		for _, process := range []string{"p", "p/~part/1"} {
 			r := s.verified(t, process)
-			if !r.Whole || r.Ideas != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" ||
+			if !r.IsIntact || r.Ideas != 4 || r.Forgotten == nil || r.Forgotten.By != "ann" ||
 				!r.Forgotten.At.Equal(later) {
 				t.Errorf("%s: %+v", name, r)
 			}
@@ -104,7 +104,7 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 		if idea := s.load(t, "p", 4); !strings.Contains(jsonOf(idea), before[2].Digest) {
 			t.Errorf("%s: the last Idea does not name those before: %s", name, jsonOf(idea))
 		}
-		if r := s.verified(t, "q"); !r.Whole || r.Forgotten != nil {
+		if r := s.verified(t, "q"); !r.IsIntact || r.Forgotten != nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.load(t, "q", 3)
@@ -143,7 +143,7 @@ func TestAForgottenChainTakesNoIdea(t *testing.T) {
 		blobs.ErrForgotten) {
 		t.Errorf("%v", err)
 	}
-	if r := s.verified(t, "p"); !r.Whole || r.Ideas != 3 {
+	if r := s.verified(t, "p"); !r.IsIntact || r.Ideas != 3 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -163,7 +163,7 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()
 			done := s.cold2(t).forget(t)
-			if len(done.Chains) != 1 || !s.verified(t, "p").Whole || !s.verified(t, "q").Whole {
+			if len(done.Chains) != 1 || !s.verified(t, "p").IsIntact || !s.verified(t, "q").IsIntact {
 				t.Fatalf("%s, broken off after %d: %+v", name, step*7, done)
 			}
 			if _, err := s.cold2(t).values.Check(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err,
@@ -204,7 +204,7 @@ func TestAForgottenChainThatWasAlteredIsFound(t *testing.T) {
 	}
 	m.Digest = strings.Repeat("0", 64)
 	s.write(t, Place("p", 3), m.encode())
-	if r := s.verified(t, "p"); r.Whole {
+	if r := s.verified(t, "p"); r.IsIntact {
 		t.Errorf("%+v", r)
 	}
 }

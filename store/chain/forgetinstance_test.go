@@ -108,7 +108,7 @@ func (s *shelf) withoutAda(t testing.TB, before []Link, others []any) {
 	}
 	r := s.verified(t, "p")
 	said := ForgottenInstance{Forgotten{At: later, By: "ann"}, "2", adasNote}
-	if !r.Whole || jsonOf(r.ForgottenInstances) != jsonOf([]ForgottenInstance{said}) {
+	if !r.IsIntact || jsonOf(r.ForgottenInstances) != jsonOf([]ForgottenInstance{said}) {
 		t.Errorf("%+v", r)
 	}
 	forgotten, err := s.ForgottenInstances(t.Context(), "p")
@@ -134,7 +134,7 @@ func (s *shelf) withoutAda(t testing.TB, before []Link, others []any) {
 	if err := s.Export(t.Context(), "p", &export); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := VerifyExport(&export, nil); err != nil || !r.Whole || len(r.ForgottenInstances) != 1 {
+	if r, err := VerifyExport(&export, nil); err != nil || !r.IsIntact || len(r.ForgottenInstances) != 1 {
 		t.Errorf("the export: %+v, %v", r, err)
 	}
 }
@@ -195,7 +195,7 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 			t.Errorf("%s: her letter: %v", name, err)
 		}
 		r, idea := s.verified(t, "q"), jsonOf(s.load(t, "q", 4))
-		if !r.Whole || r.ForgottenInstances != nil || !strings.Contains(idea, "said to Ada") {
+		if !r.IsIntact || r.ForgottenInstances != nil || !strings.Contains(idea, "said to Ada") {
 			t.Errorf("%s: %+v", name, r)
 		}
 		done, err = s.forgetInstance(t.Context()) // again
@@ -235,7 +235,7 @@ func TestTheDataKeyThatEncryptedAForgottenInstanceIsDestroyed(t *testing.T) {
 		if _, err := s.ForgetInstance(t.Context(), s.forgetting(token)); err != nil {
 			t.Fatal(err)
 		}
-		if r := s.cold2(t).verified(t, "p"); !r.Whole || len(r.ForgottenInstances) != n+1 {
+		if r := s.cold2(t).verified(t, "p"); !r.IsIntact || len(r.ForgottenInstances) != n+1 {
 			t.Fatalf("%+v", r)
 		}
 	}
@@ -260,7 +260,7 @@ func TestTheDataKeyThatEncryptedAForgottenInstanceIsDestroyed(t *testing.T) {
 		t.Error("the copy can be read")
 	}
 	s.forget(t)
-	if r := s.verified(t, "p"); !r.Whole || r.Forgotten == nil {
+	if r := s.verified(t, "p"); !r.IsIntact || r.Forgotten == nil {
 		t.Errorf("%+v", r)
 	}
 	if left, _ := filepath.Glob(filepath.Join(s.dir, "processes", "p*", "*", "*")); len(left) > 0 {
@@ -278,7 +278,7 @@ func TestAnotherProgramReadsWithTheNewDataKey(t *testing.T) {
 	if _, err := s.forgetInstance(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r := other.verified(t, "p"); !r.Whole || len(r.ForgottenInstances) != 1 {
+	if r := other.verified(t, "p"); !r.IsIntact || len(r.ForgottenInstances) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -341,7 +341,7 @@ func TestWhatIsLeftOfAnInstancesIdeasCannotBeAlteredUnseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.write(t, Place("p", 2), m.encode())
-	if r := s.cold(t).verified(t, "p"); r.Whole {
+	if r := s.cold(t).verified(t, "p"); r.IsIntact {
 		t.Errorf("%+v", r)
 	}
 }

@@ -30,7 +30,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (jsonval.Ob
 	if err != nil {
 		return nil, nil, err
 	}
-	whole, err := wholeIdea(ctx, s.values, m.Meta, st.body)
+	whole, err := restoreIdea(ctx, s.values, m.Meta, st.body)
 	if err != nil {
 		return nil, st, err
 	}

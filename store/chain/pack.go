@@ -34,18 +34,18 @@ func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest,
 		data := jsonval.Encode(delta)
 		if under.Bytes+len(data) <= size {
 			m.On, m.lineage = under.at, lineage{under.Since, under.Steps + 1, under.Bytes + len(data)}
-			st.base, st.whole = under, under.whole
+			st.base, st.fullBytes = under, under.fullBytes
 			return s.storeDelta(ctx, data, st)
 		}
 	}
 	data := jsonval.Encode(body)
-	st.whole = len(data)
+	st.fullBytes = len(data)
 	var err error
 	st.body, err = ownCopy(data)
 	if err != nil {
 		return nil, err
 	}
-	return s.storeWholeBody(ctx, st.body)
+	return s.storeFullBody(ctx, st.body)
 }
 
 // deltaBaseFor returns the Idea to store this one against; nil if it is to be stored whole.

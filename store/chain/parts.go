@@ -35,8 +35,8 @@ func (s *Store) storeValue(ctx context.Context, v any, inline int) (any, error) 
 	return jsonval.Object{nodeByDigest: digest}, err
 }
 
-// storeWholeBody makes the parts of an Idea that is stored by itself.
-func (s *Store) storeWholeBody(ctx context.Context, body jsonval.Object) (any, error) {
+// storeFullBody makes the parts of an Idea that is stored by itself.
+func (s *Store) storeFullBody(ctx context.Context, body jsonval.Object) (any, error) {
 	return storeMembers(body, func(k string, v any) (any, error) {
 		object, isObject := v.(jsonval.Object)
 		messages, isContext := v.([]any)

@@ -20,7 +20,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 		return sealed, err
 	}
 	sealed = protocol.IdeaRef{At: e.At, Place: Place(e.Process, e.At)}
-	sealed.Digest, err = s.sealedBefore(ctx, e, d)
+	sealed.Digest, err = s.findSealedDigest(ctx, e, d)
 	if err != nil || sealed.Digest != "" {
 		return sealed, err
 	}
@@ -51,9 +51,9 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	return sealed, nil
 }
 
-// sealedBefore returns the digest of the same Idea if it was sealed before; empty if it was not. Anything else at its
-// place was left by an attempt whose result got lost, unless another Idea follows it.
-func (s *Store) sealedBefore(ctx context.Context, e Entry, d draft) (string, error) {
+// findSealedDigest returns the digest of the same Idea if it was sealed before; empty if it was not. Anything else at
+// its place was left by an attempt whose result got lost, unless another Idea follows it.
+func (s *Store) findSealedDigest(ctx context.Context, e Entry, d draft) (string, error) {
 	there, err := s.manifest(ctx, e.Process, e.At)
 	switch {
 	case errors.Is(err, ErrNoIdea):

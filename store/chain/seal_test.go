@@ -126,7 +126,7 @@ func TestAStateAsDeepAsAFileMayBeComesBack(t *testing.T) {
 			t.Errorf("it came back as %s", jsonOf(got))
 		}
 	}
-	if !s.cold(t).verified(t, "p").Whole || !verifiedExport(t, exported(t, s, "p")).Whole {
+	if !s.cold(t).verified(t, "p").IsIntact || !verifiedExport(t, exported(t, s, "p")).IsIntact {
 		t.Error("it is not whole")
 	}
 }
@@ -178,7 +178,7 @@ func TestAnIdeaThatNobodyFollowsIsReplacedAndOneThatSomebodyFollowsNever(t *test
 	if after := s.files(t); jsonOf(after) != jsonOf(before) {
 		t.Error("the store has changed")
 	}
-	if r := s.verified(t, "p"); !r.Whole {
+	if r := s.verified(t, "p"); !r.IsIntact {
 		t.Errorf("%+v", r.Broken)
 	}
 }
@@ -416,7 +416,7 @@ func TestWhateverIsSealedComesBack(t *testing.T) {
 				rt.Fatalf("Idea %d was sealed as %s and came back as %s", n+1, jsonOf(body), jsonOf(got))
 			}
 		}
-		if r := cold.verified(rt, process); !r.Whole || r.Ideas != len(given) || r.Digest != last {
+		if r := cold.verified(rt, process); !r.IsIntact || r.Ideas != len(given) || r.Digest != last {
 			rt.Fatalf("%+v", r)
 		}
 	})

@@ -15,7 +15,7 @@ type state struct {
 	body   jsonval.Object
 	base   *state // the one that it is stored against; nil where it is stored whole
 	lineage
-	whole int // bytes of the Idea that it comes from
+	fullBytes int // bytes of the Idea that it comes from
 }
 
 // These decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored whole, in
@@ -65,9 +65,9 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 		if err != nil {
 			return nil, brokenf(m.place(), "it does not fit Idea %d: %w", m.On, err)
 		}
-		st.whole = st.base.whole
+		st.fullBytes = st.base.fullBytes
 	} else {
-		st.whole = len(jsonval.Encode(body))
+		st.fullBytes = len(jsonval.Encode(body))
 	}
 	var ok bool
 	st.body, ok = body.(jsonval.Object)
@@ -108,7 +108,7 @@ const (
 )
 
 func newTips() *blobs.Recent[*state] {
-	return blobs.NewRecent(maxTips, maxTipBytes, func(st *state) int { return st.whole + st.Bytes })
+	return blobs.NewRecent(maxTips, maxTipBytes, func(st *state) int { return st.fullBytes + st.Bytes })
 }
 
 // cachedTip gives the remembered Idea of a process if it has the digest; else nil.

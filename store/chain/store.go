@@ -79,8 +79,8 @@ type Report struct {
 	// Digest is the digest of the latest Idea; empty if it is unknown.
 	Digest string `json:"digest"`
 	// Created is when the latest Idea was sealed; zero if unknown.
-	Created time.Time `json:"createdAt,omitzero"`
-	Whole   bool      `json:"whole"`
+	Created  time.Time `json:"createdAt,omitzero"`
+	IsIntact bool      `json:"whole"`
 	// Within is how many chains of its parts and delegates were checked too. What is broken in them is in Broken.
 	Within int `json:"within,omitempty"`
 	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
@@ -149,6 +149,6 @@ func (r *Report) noteSimulated(meta map[string]any) {
 }
 
 func (r *Report) finish() *Report {
-	r.Whole = len(r.Broken) == 0
+	r.IsIntact = len(r.Broken) == 0
 	return r
 }

@@ -198,7 +198,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	if err := v.checkHandles(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
-	whole, err := wholeIdea(ctx, v.values, d.meta, d.body)
+	whole, err := restoreIdea(ctx, v.values, d.meta, d.body)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ func smallChain(t *testing.T) *shelf {
 func TestAWholeChainIsFoundWhole(t *testing.T) {
 	t.Parallel()
 	r := smallChain(t).cold(t).verified(t, "p")
-	if !r.Whole || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.Unreadable) > 0 {
+	if !r.IsIntact || r.Ideas != 5 || len(r.Digest) != 64 || r.Process != "p" || len(r.Broken)+len(r.Unreadable) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if _, err := newShelf(t).Verify(t.Context(), "p"); !errors.Is(err, ErrNoIdea) {
@@ -81,14 +81,14 @@ func TestAChangedByteIsFoundAndNamed(t *testing.T) {
 			changed[at] ^= byte(1 << rand.IntN(8))
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "p")
-			if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name {
+			if r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Part != name {
 				t.Fatalf("byte %d of %s: %q became %q: %+v", at, name, data[at], changed[at], r)
 			}
 			tried++
 		}
 		s.write(t, name, data)
 	}
-	if r := s.cold(t).verified(t, "p"); !r.Whole || tried < 1500 {
+	if r := s.cold(t).verified(t, "p"); !r.IsIntact || tried < 1500 {
 		t.Errorf("after %d changes: %+v", tried, r)
 	}
 }
@@ -122,7 +122,7 @@ func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := s.cold(t).verified(t, "p")
-		if r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name ||
+		if r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Part != name ||
 			(!strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such")) {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -207,7 +207,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 			forge(m)
 			s.write(t, place, m.encode())
 			r := s.cold(t).verified(t, "p")
-			if r.Whole || r.Broken[0].At != 2 || (r.Broken[0].Part != place && name != "bad part") {
+			if r.IsIntact || r.Broken[0].At != 2 || (r.Broken[0].Part != place && name != "bad part") {
 				t.Errorf("%+v", r)
 			}
 			_, err = s.cold(t).Load(t.Context(), "p", 2)
@@ -310,7 +310,7 @@ func TestAWrongOriginIsFound(t *testing.T) {
 		c.change(o)
 		newStory(t, s, "fork").seal(i)
 		r := s.cold(t).verified(t, "fork")
-		if r.Whole != c.whole || jsonOf(r.Origin) != jsonOf(o) {
+		if r.IsIntact != c.whole || jsonOf(r.Origin) != jsonOf(o) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		if x := verifiedExport(t, exported(t, s, "fork")); jsonOf(x.Origin) != jsonOf(o) {

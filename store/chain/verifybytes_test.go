@@ -124,8 +124,8 @@ func TestAChangeOfAByteOfAnyClassIsFoundAndItsIdeaAndPartNamed(t *testing.T) {
 		for what, changed := range changesOf(data) {
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "fork")
-			if (at == 0 && !r.Whole) ||
-				(at > 0 && (r.Whole || len(r.Broken) != 1 || r.Broken[0].Part != name || r.Broken[0].At != at)) {
+			if (at == 0 && !r.IsIntact) ||
+				(at > 0 && (r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Part != name || r.Broken[0].At != at)) {
 				t.Fatalf("%s (Idea %d): %s: %+v", name, at, what, r)
 			}
 			if at > 0 {
@@ -157,7 +157,7 @@ func TestAChangeOfAByteOfAnyClassOfAnExportIsFoundAndItsIdeaNamed(t *testing.T) 
 					found = found || (b.Part == part && b.At == n)
 				}
 			}
-			if !found || r.Whole {
+			if !found || r.IsIntact {
 				t.Fatalf("%s: %s: %+v, %v", part, what, r, err)
 			}
 		}

@@ -186,7 +186,7 @@ func undoneTools(source jsonval.Object) map[string]string {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": source["context"]})
 	tokens := idea.InstanceTokens()
 	for _, m := range idea.Context {
-		for _, p := range turn.ReadPast(m, tokens) {
+		for _, p := range turn.ReadRecord(m, tokens) {
 			for token, status := range p.StatusByInstance {
 				if status == ideafile.Undone {
 					tools[ideafile.FormatCallID(p.Request, p.Index, token)] = p.WrittenCall.Tool

@@ -30,7 +30,7 @@ func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declared string)
 		}
 	}
 	v = withScopes(v, scopes)
-	if jsonval.SizeUpToLimit(v, jsonval.MaxWhole) > jsonval.MaxWhole {
+	if jsonval.SizeUpToLimit(v, jsonval.MaxResolvedBytes) > jsonval.MaxResolvedBytes {
 		return nil, "", errTooLarge
 	}
 	body, contentType = encodeBody(v, declared)

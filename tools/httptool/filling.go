@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxWhole>>20)
+var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxResolvedBytes>>20)
 
 // templateFiller puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a
 // meaning in them.
@@ -44,7 +44,7 @@ func (f *templateFiller) text(template string, encode func(string) string) (text
 		if err != nil {
 			return "", open, err
 		}
-		if out.Len()+len(piece) > jsonval.MaxWhole {
+		if out.Len()+len(piece) > jsonval.MaxResolvedBytes {
 			return "", open, errTooLarge
 		}
 		out.WriteString(piece)

@@ -72,8 +72,8 @@ func sizeOf(v any, limit int) int {
 	return n
 }
 
-// isWhole reports whether a number was written as a whole one: rounding it would make it a float.
-func isWhole(v any, _ []any) any {
+// isInteger reports whether a number was written as a whole one: rounding it would make it a float.
+func isInteger(v any, _ []any) any {
 	n, isText := v.(json.Number)
 	_, isInt := v.(int)
 	_, isBig := v.(*big.Int)

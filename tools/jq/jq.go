@@ -50,7 +50,7 @@ func Compile(text string, limits Limits) (*Query, error) {
 		gojq.WithFunction("_charge", 0, 0, spent.charge),
 		gojq.WithFunction("_step", 0, 0, spent.step),
 		gojq.WithFunction("_size", 0, 0, spent.size),
-		gojq.WithFunction("_isWhole", 0, 0, isWhole),
+		gojq.WithFunction("_isWhole", 0, 0, isInteger),
 		gojq.WithFunction("_literal", 1, 1, literal))
 	return &Query{code, spent}, err
 }

@@ -99,7 +99,7 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))
 	}
-	return &Error{Code: ideafile.CodeInputWanted, Err: errors.New(text)}
+	return &Error{Code: ideafile.CodeMCPInputRequired, Err: errors.New(text)}
 }
 
 // excerpt is the beginning of what a server said. Secrets are struck out first: half a one would not be found.

@@ -151,7 +151,7 @@ func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, in)
 	if failed != nil {
-		if u := unreadIn(failed); c.isTooLarge() || u != nil && u.isGone {
+		if u := unreadIn(failed); c.isTooLarge() || u != nil && u.isSessionUnknown {
 			s.drop(c)
 		}
 	}

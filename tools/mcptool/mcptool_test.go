@@ -204,7 +204,7 @@ func TestAQuestionOfAToolIsForAPerson(t *testing.T) {
 	h := hub(t, os.Args[0]+" *", host+","+oldHost, nil)
 	for _, s := range []ideafile.MCPServer{far, old, program()} {
 		_, err := callOf(t, h, s, "book", `{}`)
-		if err == nil || err.Code != ideafile.CodeInputWanted || err.Retry ||
+		if err == nil || err.Code != ideafile.CodeMCPInputRequired || err.Retry ||
 			!strings.Contains(err.Error(), "For how many people?") ||
 			!strings.Contains(err.Error(), `"people":{"type":"integer"}`) {
 			t.Errorf("%s: %+v", s.Name, err)

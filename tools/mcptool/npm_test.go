@@ -44,7 +44,7 @@ func TestTheReferenceServerEverythingIsUnderstood(t *testing.T) {
 	}
 	// It is of an older protocol: its question comes while the call runs.
 	if _, err := callOf(t, h, s, "trigger-elicitation-request", `{}`); err == nil ||
-		err.Code != ideafile.CodeInputWanted {
+		err.Code != ideafile.CodeMCPInputRequired {
 		t.Errorf("%+v", err)
 	}
 }

@@ -18,7 +18,7 @@ func TestAPanicWhileAServerAsksFailsTheCallAlone(t *testing.T) {
 	safegotest.Panic(t, "mcp.receive")
 	old, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil))) // it asks in the middle of a call
 	h := hub(t, os.Args[0]+" *", host, nil)
-	if _, err := callOf(t, h, old, "book", `{}`); err == nil || err.Code == ideafile.CodeInputWanted {
+	if _, err := callOf(t, h, old, "book", `{}`); err == nil || err.Code == ideafile.CodeMCPInputRequired {
 		t.Errorf("%v", err)
 	}
 	if v, err := callOf(t, h, program(), "add", `{"a": 1, "b": 2}`); err != nil {

@@ -15,7 +15,7 @@ type stderrTail struct {
 	striker *secret.Striker
 	mu      sync.Mutex
 	line    string
-	kept    string
+	tail    string
 }
 
 const (
@@ -33,14 +33,14 @@ func (t *stderrTail) Write(p []byte) (int, error) {
 		t.log.Debug("an MCP server writes", "text", t.striker.StrikeText(strings.TrimSpace(t.line[:at])))
 		t.line = t.line[at:]
 	}
-	t.kept += string(p)
-	t.kept = t.kept[max(0, len(t.kept)-maxLine):]
+	t.tail += string(p)
+	t.tail = t.tail[max(0, len(t.tail)-maxLine):]
 	return len(p), nil
 }
 
 func (t *stderrTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := t.striker.StrikeText(strings.TrimSpace(t.kept))
+	text := t.striker.StrikeText(strings.TrimSpace(t.tail))
 	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
 }

@@ -16,10 +16,10 @@ import (
 
 // refusedRequest is the answer of a server that refuses a request before it reads it. The requested tool has not run.
 type refusedRequest struct {
-	status int
-	wait   time.Duration // the pause that the server demands; 0: none
-	isGone bool          // the server no longer knows the session
-	text   string
+	status           int
+	wait             time.Duration // the pause that the server demands; 0: none
+	isSessionUnknown bool          // the server no longer knows the session
+	text             string
 }
 
 const (
@@ -35,7 +35,7 @@ func (c *conn) unreadOf(r *http.Response, method string) error {
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Parse(r.Header.Get("Retry-After"), time.Now())}
-	u.isGone = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
+	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
 		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session")))
 	if method != methodCall && !u.isLater() && !u.isMendable() {
 		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
@@ -72,7 +72,7 @@ func unreadIn(err error) *refusedRequest {
 
 // isLater reports whether the server takes the request at another time, or in another session.
 func (u *refusedRequest) isLater() bool {
-	return u.isGone || u.isThrottled() || u.status == http.StatusTooEarly
+	return u.isSessionUnknown || u.isThrottled() || u.status == http.StatusTooEarly
 }
 
 // isThrottled reports whether the server is asked too often. GitHub says that with 403 too.

@@ -101,9 +101,9 @@ func (l Limits) activitySlots() int {
 	return l.Calls + l.Requests
 }
 
-// manyAtOnce reports whether a workflow task, and a local activity of it, may wait for a moment without keeping others
-// waiting.
-func (l Limits) manyAtOnce() bool {
+// hasManySlots reports whether a workflow task, and a local activity of it, may wait for a moment without keeping
+// others waiting.
+func (l Limits) hasManySlots() bool {
 	many := func(n int) bool { return n == 0 || n >= 100 }
 	return many(l.PureCalls) && many(l.WorkflowTasks)
 }
@@ -170,7 +170,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
 		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
-		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.manyAtOnce(), MoneyADay: p.Limits.MoneyADay,
+		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.hasManySlots(), MoneyADay: p.Limits.MoneyADay,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	known := processes.New(c, "", p.Store) // who asks a workflow by its id needs no namespace

@@ -48,7 +48,7 @@ func (t *Traces) Request(r activities.RequestAttempt) {
 	}
 	_, span := t.tracer.Start(ctx, strings.TrimSpace("chat "+r.LLM), trace.WithTimestamp(r.Began),
 		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(requestAttributes(r)...))
-	setOutcome(span, r.Outcome, activities.OutcomeWhole)
+	setOutcome(span, r.Outcome, activities.OutcomeComplete)
 	span.End(trace.WithTimestamp(r.Ended))
 }
 

@@ -33,7 +33,7 @@ func story(t *Traces, process string) {
 	_, end := t.Call(context.Background(), activities.CallAttempt{Process: process, Call: "1.1", Tool: "go"})
 	end(activities.OutcomeDone)
 	t.Request(activities.RequestAttempt{Process: process, Number: 1, Attempt: 1, Began: now, FirstByte: now, Ended: now,
-		Outcome: activities.OutcomeWhole})
+		Outcome: activities.OutcomeComplete})
 	t.exportProcess(processRun{id: process, run: "r", first: true, began: now, ended: now, outcome: "completed"})
 }
 

@@ -8,11 +8,11 @@ import (
 
 // limits bounds what a work may keep, in MB: in the store and in Temporal's histories together, and in the histories. 0
 // is no limit.
-type limits struct{ all, history float64 }
+type storageLimits struct{ all, history float64 }
 
-// countBytes notes what the only work of a bed has kept: what countKept does, and the database file.
-func (r Round) countBytes(ctx context.Context, limit limits) error {
-	if err := r.countKept(ctx, limit); err != nil {
+// countBytes notes what the only work of a bed has kept: what countStorageGrowth does, and the database file.
+func (r Round) countBytes(ctx context.Context, limit storageLimits) error {
+	if err := r.countStorageGrowth(ctx, limit); err != nil {
 		return err
 	}
 	database, err := r.DatabaseBytes()
@@ -20,8 +20,8 @@ func (r Round) countBytes(ctx context.Context, limit limits) error {
 	return err
 }
 
-// countKept notes by how much the store and the histories have grown since they were last counted.
-func (r Round) countKept(ctx context.Context, limit limits) error {
+// countStorageGrowth notes by how much the store and the histories have grown since they were last counted.
+func (r Round) countStorageGrowth(ctx context.Context, limit storageLimits) error {
 	histories, err := r.HistoryBytes(ctx)
 	if err != nil {
 		return err

@@ -37,7 +37,8 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 	r.Figure("overhead a step", "ms").Add(inMS(gaps)...).AddPlain(inMS(plain)...).WithLimit(chainLimit(25, n))
 	r.Figure("time", "s").Add(sumSeconds(gaps)).AddPlain(sumSeconds(plain))
 	r.Figure("last steps against the 20th", "×").Add(slowdown(gaps)).WithLimit(chainLimit(maxGrowth, n))
-	if err := r.countBytes(ctx, limits{all: chainLimit(3, n), history: chainLimit(2, n)}); err != nil || n != 200 {
+	maxStored := storageLimits{all: chainLimit(3, n), history: chainLimit(2, n)}
+	if err := r.countBytes(ctx, maxStored); err != nil || n != 200 {
 		return err
 	}
 	gaps, err = r.runChain(ctx, "chain-pure", "growPure", n)

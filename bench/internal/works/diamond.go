@@ -51,15 +51,15 @@ func (r Round) plainDiamond(ctx context.Context, lines []string) (time.Duration,
 		return 0, err
 	}
 	begin := time.Now()
-	err := plainCalls(ctx, r.Bed)
+	err := runDiamondWithoutEngine(ctx, r.Bed)
 	if err == nil && len(lines) > 1 {
 		_, err = askPlain(ctx, r.Bed, "The output?")
 	}
 	return time.Since(begin), err
 }
 
-// plainCalls runs the Calls of the diamond as the stream gives them.
-func plainCalls(ctx context.Context, b *bed.Bed) error {
+// runDiamondWithoutEngine runs the Calls of the diamond as the stream gives them.
+func runDiamondWithoutEngine(ctx context.Context, b *bed.Bed) error {
 	done := make([]chan bool, len(script.Diamond)+1)
 	for i := range done {
 		done[i] = make(chan bool)

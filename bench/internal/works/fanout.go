@@ -72,7 +72,7 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 		return err
 	}
 	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
-	whole := r.Figure("time from the first token", "ms").Add(milliseconds(took.whole))
+	fromFirstToken := r.Figure("time from the first token", "ms").Add(milliseconds(took.fromFirstToken))
 	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(milliseconds(took.rest)).
 		WithLimit(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
@@ -80,17 +80,17 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 		if err != nil {
 			return err
 		}
-		whole.AddPlain(milliseconds(plain.whole))
+		fromFirstToken.AddPlain(milliseconds(plain.fromFirstToken))
 		rest.AddPlain(milliseconds(plain.rest))
 	}
 	if turn > 0 {
 		return nil
 	}
-	return r.countKept(ctx, limits{})
+	return r.countStorageGrowth(ctx, storageLimits{})
 }
 
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
-type fanoutTimes struct{ whole, rest time.Duration }
+type fanoutTimes struct{ fromFirstToken, rest time.Duration }
 
 func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutTimes, err error) {
 	llm, err := r.Script(script.FanoutLines(tool, n))

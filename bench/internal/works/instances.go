@@ -35,7 +35,7 @@ func instancesWork(full int) func(context.Context, Round) error {
 		if err := r.countEvents(ctx, n); err != nil {
 			return err
 		}
-		if err := r.countBytes(ctx, limits{}); err != nil {
+		if err := r.countBytes(ctx, storageLimits{}); err != nil {
 			return err
 		}
 		floor, err := r.Floor(ctx, min(n, 1000)) // last, so that nothing of it is counted above

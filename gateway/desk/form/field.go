@@ -57,7 +57,7 @@ type Field struct {
 	Keys     []string // of an Object, those that have Fields
 	More     *Field   // of an Object, other members as JSON; nil: there can be none
 	InList   bool     // it is an item, which can be taken away
-	Gone     bool     // it is taken away
+	Removed  bool     // it is taken away
 	CanAdd   bool     // of a List
 }
 
@@ -139,7 +139,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	if sent := b.entered.Get(p.name + kindMark); sent != "" && f.Kind != Fixed {
 		f.Kind = Kind(sent)
 	}
-	f.Gone = b.entered.Get(p.name+goneMark) != ""
+	f.Removed = b.entered.Get(p.name+removedMark) != ""
 	switch f.Kind {
 	case Object:
 		b.addMembers(f, node, p, value)
@@ -184,7 +184,7 @@ func (b *builder) addStates(f *Field, node node, p place, value any, has bool) {
 	default:
 		f.State = Given
 	}
-	if sent := b.entered.Get(p.name + stateMark); sent != "" {
+	if sent := b.entered.Get(p.name + presenceSuffix); sent != "" {
 		f.State = sent
 	}
 }

@@ -15,13 +15,13 @@ import (
 
 // Suffixes of a control's name for its accompanying controls. In a JSON pointer no tilde precedes such a letter.
 const (
-	kindMark  = "~kind"
-	stateMark = "~state"
-	wasMark   = "~was" // the state that was shown
-	goneMark  = "~gone"
-	keyMark   = "~key"
-	moreMark  = "~more"
-	countMark = "~count"
+	kindMark       = "~kind"
+	presenceSuffix = "~state"
+	wasMark        = "~was" // the state that was shown
+	removedMark    = "~gone"
+	keyMark        = "~key"
+	moreMark       = "~more"
+	countMark      = "~count"
 )
 
 // AddMark is the name of the buttons that add an item to a list, whose name is their value.
@@ -48,7 +48,7 @@ func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
 
 // read gives a value; has is false where it is left out.
 func (r *reader) read(name string, shown any, wasThere bool, depth int) (value any, has bool) {
-	kind, state := Kind(r.values.Get(name+kindMark)), r.values.Get(name+stateMark)
+	kind, state := Kind(r.values.Get(name+kindMark)), r.values.Get(name+presenceSuffix)
 	if depth > 4*maxDepth {
 		r.errors[name] = "it is too deep for a form"
 		return nil, false
@@ -72,7 +72,7 @@ func (r *reader) read(name string, shown any, wasThere bool, depth int) (value a
 
 // isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
 func (r *reader) isTouched(name string, kind Kind) bool {
-	if r.values.Get(name+stateMark) != r.values.Get(name+wasMark) {
+	if r.values.Get(name+presenceSuffix) != r.values.Get(name+wasMark) {
 		return false
 	}
 	switch kind {
@@ -93,7 +93,8 @@ func (r *reader) isTouched(name string, kind Kind) bool {
 
 func isMark(name string) bool {
 	at := strings.LastIndex(name, "~")
-	return at >= 0 && slices.Contains([]string{kindMark, stateMark, wasMark, goneMark, keyMark, countMark}, name[at:])
+	marks := []string{kindMark, presenceSuffix, wasMark, removedMark, keyMark, countMark}
+	return at >= 0 && slices.Contains(marks, name[at:])
 }
 
 func (r *reader) readControl(name string, kind Kind, shown any) (value any, has bool) {
@@ -174,7 +175,7 @@ func (r *reader) readList(name string, shown any, depth int) []any {
 	out := []any{}
 	for n := range min(sentCount(r.values, name), maxList) {
 		item := name + "/" + strconv.Itoa(n)
-		if r.values.Get(item+goneMark) != "" {
+		if r.values.Get(item+removedMark) != "" {
 			continue
 		}
 		var v any

@@ -49,7 +49,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
 	page := signPage{Claims: claims, Tool: tool, About: about, Reason: d.Reason, Back: back}
-	page.Value, _ = jsonval.Decode(d.Said()) // nil: the decision has no value
+	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
 	q := question{Who: who.Name, Decision: d, About: about, Payload: payload}
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
 		return err

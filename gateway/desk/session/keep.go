@@ -11,7 +11,7 @@ func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name, path strin
 	if err != nil {
 		return err
 	}
-	c := s.kept(r, name, path)
+	c := s.valueCookie(r, name, path)
 	c.Value, c.MaxAge = text, int(lasts.Seconds())
 	http.SetCookie(w, c)
 	return nil
@@ -19,7 +19,7 @@ func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name, path strin
 
 // Take reads the kept value, once; ok is false if there is none.
 func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name, path string, to any) (ok bool) {
-	c := s.kept(r, name, path)
+	c := s.valueCookie(r, name, path)
 	got, err := r.Cookie(c.Name)
 	if err != nil || !s.Unseal(name, got.Value, to) {
 		return false
@@ -29,7 +29,7 @@ func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name, path strin
 	return true
 }
 
-func (s *Sessions) kept(r *http.Request, name, path string) *http.Cookie {
+func (s *Sessions) valueCookie(r *http.Request, name, path string) *http.Cookie {
 	c := s.cookie(r)
 	c.Name, c.Path, c.SameSite = c.Name+"-"+name, path, http.SameSiteLaxMode
 	return c

@@ -444,7 +444,7 @@ func runThrough(t *testing.T, instances int, place string) {
 	}
 	k.effects.check(t, instances)
 	report, err := chain.New(k.store).Verify(t.Context(), clusterID)
-	if err != nil || !report.Whole {
+	if err != nil || !report.IsIntact {
 		t.Errorf("the chain is not whole: %v %+v", err, report)
 	}
 }

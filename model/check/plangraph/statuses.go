@@ -21,9 +21,9 @@ func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool
 	number, _ := request.Int64()
 	tokens, first := read.InstanceTokens(), 0
 	for _, m := range read.Context {
-		past, from := turn.ReadPastCalls(m, tokens), 0
+		past, from := turn.ReadPlanRecord(m, tokens), 0
 		if solved == nil {
-			past, from = turn.ReadPastDirectPlanCalls(m, tokens), first-m.CallIndexOffset
+			past, from = turn.ReadDirectPlanRecord(m, tokens), first-m.CallIndexOffset
 			first += len(m.PlanCalls)
 		}
 		for _, call := range past {
@@ -35,7 +35,7 @@ func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool
 	return statuses
 }
 
-func countStatuses(counts map[ideafile.CallStatus]int, call turn.PastCall,
+func countStatuses(counts map[ideafile.CallStatus]int, call turn.RecordedCall,
 	undone map[string]bool) map[ideafile.CallStatus]int {
 	for token, s := range call.StatusByInstance {
 		if undone[call.CallKey().ID(token)] {

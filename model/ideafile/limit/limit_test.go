@@ -72,7 +72,7 @@ func TestTurnsKeepTheRuleAndTheOrderAndNobodyWaitsForWhoIsGone(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		rule := limit.Rule{PerSecond: rapid.SampledFrom([]float64{0, 0.05, 0.5, 3, 20}).Draw(t, "perSecond"),
-			AtOnce: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "atOnce")}
+			MaxConcurrent: rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "atOnce")}
 		now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 		var calls []*call
 		most := 25
@@ -155,7 +155,7 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 				atOnce++
 			}
 		}
-		if rule.AtOnce > 0 && atOnce > rule.AtOnce {
+		if rule.MaxConcurrent > 0 && atOnce > rule.MaxConcurrent {
 			t.Fatalf("%d at once: %s", atOnce, c.key)
 		}
 		if n == 0 || rule.PerSecond == 0 {
@@ -195,7 +195,7 @@ func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	queue, rule := limit.Queue{}, limit.Rule{AtOnce: 1}
+	queue, rule := limit.Queue{}, limit.Rule{MaxConcurrent: 1}
 	ask := func(after time.Duration, wants ...string) []limit.Turn {
 		now = now.Add(after)
 		return queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: wants})

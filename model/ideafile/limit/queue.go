@@ -172,7 +172,7 @@ func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
 // giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and
 // returns to how many.
 func (l *Queue) giveTurns(now time.Time, r Rule) (given int) {
-	for given < len(l.Waiting) && (r.AtOnce == 0 || len(l.Turns) < r.AtOnce) {
+	for given < len(l.Waiting) && (r.MaxConcurrent == 0 || len(l.Turns) < r.MaxConcurrent) {
 		begins := later(now, l.NextTurnAt)
 		if begins.Sub(now) > leadTime {
 			break
@@ -194,10 +194,10 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 		cost += p.Cost
 	}
 	wait := later(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
-	if r.AtOnce > 0 && len(l.Turns) >= r.AtOnce {
+	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
 		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins))
-		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.AtOnce))
+		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.MaxConcurrent))
 	}
 	longest := MaxWait
 	if r.PerDay > 0 {

@@ -11,16 +11,16 @@ import (
 
 // Rule is what is allowed, to all who share it; zero: any number.
 type Rule struct {
-	PerSecond float64 `json:"perSecond,omitempty"` // turns that begin
-	AtOnce    int     `json:"atOnce,omitempty"`    // turns that last
-	PerDay    float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
+	PerSecond     float64 `json:"perSecond,omitempty"` // turns that begin
+	MaxConcurrent int     `json:"atOnce,omitempty"`    // turns that last
+	PerDay        float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
 }
 
 const (
-	minPerSecond = 0.001
-	maxPerSecond = 1000
-	maxAtOnce    = 1000
-	maxDebt      = day
+	minPerSecond   = 0.001
+	maxPerSecond   = 1000
+	maxConcurrency = 1000
+	maxDebt        = day
 )
 
 // ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: nothing is said.
@@ -45,7 +45,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 					jsonval.Shown(value))
 			}
 		case "atOnce":
-			r.AtOnce, err = jsonval.ReadCount(value, maxAtOnce)
+			r.MaxConcurrent, err = jsonval.ReadCount(value, maxConcurrency)
 		default:
 			err = fmt.Errorf("unknown key %q; a rate has atOnce and perSecond", k)
 		}
@@ -62,8 +62,8 @@ func (r Rule) String() string {
 	if r.PerSecond > 0 {
 		parts = append(parts, fmt.Sprintf("%g a second", r.PerSecond))
 	}
-	if r.AtOnce > 0 {
-		parts = append(parts, fmt.Sprintf("%d at once", r.AtOnce))
+	if r.MaxConcurrent > 0 {
+		parts = append(parts, fmt.Sprintf("%d at once", r.MaxConcurrent))
 	}
 	return strings.Join(parts, ", ")
 }

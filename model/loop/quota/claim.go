@@ -33,14 +33,14 @@ func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 
 // HasUnacknowledgedGrant reports whether a grant may not have reached its consumer yet.
 func (c Allocation) HasUnacknowledgedGrant() bool {
-	acknowledged, needs := c.QuotaUse.HeardQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
-	return c.QuotaUse.HasUnheardGrants || (needs && acknowledged.Max(c.GrantedQuota.Limits()) != acknowledged)
+	acknowledged, needs := c.QuotaUse.AcknowledgedQuota, c.QuotaUse.NeededQuota != (turn.Quota{})
+	return c.QuotaUse.HasUnacknowledgedGrants || (needs && acknowledged.Max(c.GrantedQuota.Limits()) != acknowledged)
 }
 
 // StartedUse is what was begun, without what is still needed.
 func (c Allocation) StartedUse() turn.QuotaUse {
 	use := c.QuotaUse
-	use.NeededQuota, use.HeardQuota, use.HasUnheardGrants = turn.Quota{}, turn.Quota{}, false
+	use.NeededQuota, use.AcknowledgedQuota, use.HasUnacknowledgedGrants = turn.Quota{}, turn.Quota{}, false
 	return use
 }
 

@@ -73,7 +73,7 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 		u.Add(c.QuotaUse)
 		if !c.Ended {
 			u.NeededQuota = u.NeededQuota.Plus(c.UnmetQuota())
-			u.HasUnheardGrants = u.HasUnheardGrants || c.HasUnacknowledgedGrant()
+			u.HasUnacknowledgedGrants = u.HasUnacknowledgedGrants || c.HasUnacknowledgedGrant()
 		}
 	}
 	u.NeededQuota = u.NeededQuota.Min(Ledger{Limits: b.Limits, ParentQuota: turn.Unlimited}.AllowedQuota())
@@ -84,7 +84,7 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 		u.NeededQuota.Calls = 0
 	}
 	if u.NeededQuota != (turn.Quota{}) {
-		u.HeardQuota = b.ParentQuota
+		u.AcknowledgedQuota = b.ParentQuota
 	}
 	return u
 }

@@ -22,7 +22,7 @@ type Tape struct {
 }
 
 // Heard takes the end of a Request. It is called by the worker, for every process that it serves.
-func (t *Tape) Heard(process, content, finishReason, refusal string) {
+func (t *Tape) RecordReply(process, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	write := func() {

@@ -15,13 +15,13 @@ func TestATapeTakesItsOwnProcessAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	tape := &Tape{Path: path}
-	tape.Heard("other", aSolution(1), "stop", "")
-	tape.Heard("mine", aSolution(2), "stop", "")
+	tape.RecordReply("other", aSolution(1), "stop", "")
+	tape.RecordReply("mine", aSolution(2), "stop", "")
 	if err := tape.Start("mine", false); err != nil {
 		t.Fatal(err)
 	}
-	tape.Heard("mine", "no JSON", "length", "")
-	tape.Heard("other", aSolution(3), "stop", "")
+	tape.RecordReply("mine", "no JSON", "length", "")
+	tape.RecordReply("other", aSolution(3), "stop", "")
 	if err := tape.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestATapeOfAProcessThatGoesOnGrows(t *testing.T) {
 		if err := tape.Start("p", goesOn); err != nil {
 			t.Fatal(err)
 		}
-		tape.Heard("p", aSolution(n), "stop", "")
+		tape.RecordReply("p", aSolution(n), "stop", "")
 		if err := tape.Stop(); err != nil {
 			t.Fatal(err)
 		}

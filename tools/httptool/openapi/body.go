@@ -57,7 +57,7 @@ func (t *tool) readBody() error {
 	case isJSON(mediaType):
 		return t.readJSON(schema, ref.Value)
 	}
-	return t.readWhole(field{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
+	return t.addBodyParameter(field{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
 		ref.Value.Required)
 }
 
@@ -103,7 +103,7 @@ func isJSON(mediaType string) bool {
 func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
 	members, ok := t.doc.objectFields(schema, "readOnly")
 	if !ok {
-		return t.readWhole(field{schema: schema, description: body.Description}, body.Required)
+		return t.addBodyParameter(field{schema: schema, description: body.Description}, body.Required)
 	}
 	template := jsonval.Object{}
 	t.noteRequired(members, body.Required)
@@ -123,7 +123,7 @@ func (t *tool) noteRequired(members []field, required bool) {
 	}
 }
 
-func (t *tool) readWhole(f field, required bool) error {
+func (t *tool) addBodyParameter(f field, required bool) error {
 	if !required {
 		t.note("the request's body is optional there, but required here")
 	}

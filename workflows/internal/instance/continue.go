@@ -50,17 +50,17 @@ type Carried struct {
 
 // ReportState is what has been reported to the process.
 type ReportState struct {
-	ReportCount          int                     `json:"reports,omitempty"`
-	HistoryLength        int                     `json:"events,omitempty"` // of the runs before this one
-	ClosedThrough        int                     `json:"closed,omitempty"`
-	RefusedThrough       int                     `json:"refused,omitempty"`
-	ReportedThrough      int                     `json:"toldCalls,omitempty"`
-	CorrectionCount      int                     `json:"corrected,omitempty"`
-	Idle                 bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
-	Running              int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
-	PendingApprovalsKey  string                  `json:"pending,omitempty"` // see pendingApprovalsFingerprint
-	QuotaAndDelegatesKey string                  `json:"others,omitempty"`  // what it needs, and the state of its delegates
-	Calls                []dataflow.ReportedCall `json:"calls,omitempty"`
+	ReportCount                  int                     `json:"reports,omitempty"`
+	HistoryLength                int                     `json:"events,omitempty"` // of the runs before this one
+	ClosedThrough                int                     `json:"closed,omitempty"`
+	RefusedThrough               int                     `json:"refused,omitempty"`
+	ReportedThrough              int                     `json:"toldCalls,omitempty"`
+	CorrectionCount              int                     `json:"corrected,omitempty"`
+	Idle                         bool                    `json:"quiet,omitempty"`   // nothing of the instance runs
+	Running                      int                     `json:"running,omitempty"` // Calls that ran on while the process was paused
+	PendingApprovalsFingerprint  string                  `json:"pending,omitempty"` // see pendingApprovalsFingerprint
+	QuotaAndDelegatesFingerprint string                  `json:"others,omitempty"`  // what it needs, and the state of its delegates
+	Calls                        []dataflow.ReportedCall `json:"calls,omitempty"`
 }
 
 // continueTimeout is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.

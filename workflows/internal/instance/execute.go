@@ -63,9 +63,9 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 }
 
 // takeQueuedCalls takes Calls out of the queue, at most so many.
-func (i *instance) takeQueuedCalls(most int) (next []dataflow.ReadyCall) {
+func (i *instance) takeQueuedCalls(limit int) (next []dataflow.ReadyCall) {
 	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
-		takes := len(next) < most && !r.IsThrottled
+		takes := len(next) < limit && !r.IsThrottled
 		if takes {
 			next = append(next, r)
 		}
@@ -229,7 +229,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 		i.executeAfter(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn", i.turnInput(r))
 	case protocol.FaultCodeOf(err) == turn.CodeToolWaits:
 		i.queueThrottled(ctx, r, protocol.RetryDelay(err))
-	case protocol.FaultCodeOf(err) == ideafile.CodeInputWanted:
+	case protocol.FaultCodeOf(err) == ideafile.CodeMCPInputRequired:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
 		i.dataflow.RequireEffectReview(id,

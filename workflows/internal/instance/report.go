@@ -46,8 +46,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		i.ReportedThrough != before.ReportedThrough
 	use, delegates, stalled := i.quotaUse(), i.delegateViews(), i.isStalled()
 	others := quotaAndDelegatesFingerprint(use, i.Quota, delegates, stalled)
-	awaitedChanged := pending != before.PendingApprovalsKey || i.CorrectionCount != before.CorrectionCount ||
-		others != before.QuotaAndDelegatesKey
+	awaitedChanged := pending != before.PendingApprovalsFingerprint || i.CorrectionCount != before.CorrectionCount ||
+		others != before.QuotaAndDelegatesFingerprint
 	running := i.running + i.countActiveDelegates()
 	pauseReached := i.reportWanted || (i.Held && running == 0 && before.Running > 0)
 	if withdrawn == nil && !becameIdle && !resumedWhileHeld && !closedBroken && !awaitedChanged && !pauseReached &&
@@ -55,10 +55,9 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		before.Idle = idle
 		return
 	}
-	before.Idle, before.ClosedThrough, before.CorrectionCount, before.PendingApprovalsKey, i.reportWanted = idle,
-		i.ClosedThrough,
-		i.CorrectionCount, pending, false
-	before.QuotaAndDelegatesKey = others
+	before.Idle, before.ClosedThrough, before.CorrectionCount = idle, i.ClosedThrough, i.CorrectionCount
+	before.PendingApprovalsFingerprint, i.reportWanted = pending, false
+	before.QuotaAndDelegatesFingerprint = others
 	before.RefusedThrough, before.ReportedThrough = i.RefusedThrough, i.ReportedThrough
 	if before.Running = 0; i.Held {
 		before.Running = running
@@ -68,7 +67,7 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 	before.ReportCount++
 	r.ReportNumber, r.WorkflowHistoryLength = before.ReportCount, i.totalHistoryLength(ctx)
 	r.Idle, r.PauseFault, r.Fates, r.HeldByPause, r.Running = idle, pauseFor, fates, i.Held, before.Running
-	r.HeardReleaseNumber, r.Withdrawn = i.ReleaseNumber, withdrawn
+	r.AcknowledgedReleaseNumber, r.Withdrawn = i.ReleaseNumber, withdrawn
 	var payload any = r
 	if i.setup.ReportsInLists {
 		payload = jsonval.Object{"reports": []turn.InstanceReport{r}}

@@ -32,7 +32,7 @@ func WatchProcesses(ctx workflow.Context, b *mailbox.Inbox, processes []protocol
 // any more, since the workflow is cancelled.
 func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout: time.Minute, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),
+		StartToCloseTimeout: time.Minute, Summary: processCheckSummary, RetryPolicy: unlimitedRetryPolicy(),
 	})
 	for {
 		timer := workflow.NewTimerWithOptions(ctx, watchInterval,
@@ -42,7 +42,7 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 		}
 		for _, ref := range processes {
 			var gone bool
-			err := workflow.ExecuteActivity(ctx, protocol.ActivityGone, ref).Get(ctx, &gone)
+			err := workflow.ExecuteActivity(ctx, protocol.ActivityIsProcessGone, ref).Get(ctx, &gone)
 			if err != nil {
 				return false
 			}
@@ -57,12 +57,12 @@ func watchUntilGone(ctx workflow.Context, processes []protocol.ProcessRef) bool 
 // gone: it fails only if the workflow is cancelled.
 func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) bool {
 	ctx = workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: 10 * time.Second, Summary: goneSummary, RetryPolicy: unlimitedRetryPolicy(),
+		StartToCloseTimeout: 10 * time.Second, Summary: processCheckSummary, RetryPolicy: unlimitedRetryPolicy(),
 		ScheduleToCloseTimeout: activity.AllAttempts,
 	})
 	for _, ref := range processes {
 		var gone bool
-		err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityGone, ref).Get(ctx, &gone)
+		err := workflow.ExecuteLocalActivity(ctx, protocol.ActivityIsProcessGone, ref).Get(ctx, &gone)
 		if err != nil || gone {
 			return true
 		}
@@ -70,7 +70,7 @@ func IsAnyProcessGone(ctx workflow.Context, processes []protocol.ProcessRef) boo
 	return false
 }
 
-const goneSummary = "is the process still there?"
+const processCheckSummary = "is the process still there?"
 
 func unlimitedRetryPolicy() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}

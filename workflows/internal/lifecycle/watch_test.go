@@ -38,7 +38,7 @@ func TestAnOutageIsNoAnswer(t *testing.T) {
 			}
 			env.RegisterActivityWithOptions(func(context.Context, protocol.ProcessRef) (bool, error) {
 				return false, answer()
-			}, activity.RegisterOptions{Name: protocol.ActivityGone})
+			}, activity.RegisterOptions{Name: protocol.ActivityIsProcessGone})
 			env.RegisterActivityWithOptions(func(context.Context, []protocol.SignalDelivery) ([]string, error) {
 				return nil, answer()
 			}, activity.RegisterOptions{Name: protocol.ActivityDeliver})

@@ -29,9 +29,9 @@ type Inbox struct {
 
 	// How many signals had arrived when Wait blocked last, whether people's were handled since, and whether a timer
 	// is set for another task: see Quiet.
-	arrivedBeforeWait    int
-	heardPeopleSinceWait bool
-	nextTaskTimerSet     bool
+	arrivedBeforeWait            int
+	handledPersonSignalSinceWait bool
+	nextTaskTimerSet             bool
 
 	// isOpen: signals are being handled. closing: queries for the outcome of acts are answered immediately. answered
 	// becomes readable when a query was answered that the workflow waited for.
@@ -59,8 +59,8 @@ func NewInbox(ctx workflow.Context) *Inbox {
 	return b
 }
 
-// maxHandledAtOnce bounds what Wait handles before the workflow looks what follows from it.
-const maxHandledAtOnce = 500
+// maxHandledPerWait bounds what Wait handles before the workflow looks what follows from it.
+const maxHandledPerWait = 500
 
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
 // instead of one each. It handles a part of a flood: the next Wait goes on with it.
@@ -68,7 +68,7 @@ func (b *Inbox) Wait(ctx workflow.Context) {
 	b.isOpen = true
 	b.dropSpentSources(ctx)
 	if !b.selector.HasPending() {
-		b.arrivedBeforeWait, b.heardPeopleSinceWait = b.arrivals.arrivedCount, false
+		b.arrivedBeforeWait, b.handledPersonSignalSinceWait = b.arrivals.arrivedCount, false
 	}
 	b.selector.Select(ctx)
 	b.handlePendingBatch(ctx)
@@ -84,7 +84,7 @@ func (b *Inbox) Drain(ctx workflow.Context) {
 
 func (b *Inbox) handlePendingBatch(ctx workflow.Context) {
 	for n := 0; ctx.Err() == nil && b.selector.HasPending(); n++ {
-		if n == maxHandledAtOnce {
+		if n == maxHandledPerWait {
 			yieldToOtherCoroutines(ctx)
 			return
 		}

@@ -39,12 +39,12 @@ func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary str
 
 // HandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come,
 // and be in the way of closing.
-func (b *Inbox) HandledPersonSignalSinceWait() bool { return b.heardPeopleSinceWait }
+func (b *Inbox) HandledPersonSignalSinceWait() bool { return b.handledPersonSignalSinceWait }
 
 // DrainPersonSignals handles what has happened and returns in a workflow task in which people have signalled nothing,
 // so that the workflow can close.
 func (b *Inbox) DrainPersonSignals(ctx workflow.Context) {
-	for b.Drain(ctx); b.heardPeopleSinceWait && ctx.Err() == nil; b.Drain(ctx) {
+	for b.Drain(ctx); b.handledPersonSignalSinceWait && ctx.Err() == nil; b.Drain(ctx) {
 		b.WakeInNextTask(ctx)
 		b.Wait(ctx)
 	}

@@ -28,7 +28,7 @@ func OnPersonSignal(
 	handle func(workflow.Context, map[string]any) (approval.Count, error),
 ) {
 	b.registerRawHandler(ctx, name, description, func(ctx workflow.Context, raw converter.RawValue) {
-		b.heardPeopleSinceWait = true
+		b.handledPersonSignalSinceWait = true
 		payload, err := protocol.DecodeObject(raw)
 		var count approval.Count
 		if err == nil {

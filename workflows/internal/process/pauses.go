@@ -30,7 +30,7 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 	}
 	if p.pauseReason() == nil && !resumed {
 		if forwarded {
-			p.releaseInstances(ctx)
+			p.resumeInstances(ctx)
 		}
 		return false
 	}
@@ -91,7 +91,7 @@ func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentS
 		p.Resumes++
 		p.resumeDelegates(ctx)
 		if p.pauseReason() == nil {
-			p.releaseInstances(ctx)
+			p.resumeInstances(ctx)
 		}
 		p.loop.Resume(ideafile.Limits{})
 	}
@@ -126,7 +126,7 @@ func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	}
 	p.InstancesHeld = paused
 	if !paused {
-		p.releaseInstances(ctx)
+		p.resumeInstances(ctx)
 		return
 	}
 	p.logAutomaticPause(ctx, p.pauseReason())
@@ -135,9 +135,9 @@ func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	}
 }
 
-// releaseInstances notifies the instances that they may go on, and that what their Calls lacked when they began may be
+// resumeInstances notifies the instances that they may go on, and that what their Calls lacked when they began may be
 // there now. A process that works for another one does so even if it was not paused itself.
-func (p *unsplitProcess) releaseInstances(ctx workflow.Context) {
+func (p *unsplitProcess) resumeInstances(ctx workflow.Context) {
 	if p.phase != running {
 		return
 	}

@@ -123,6 +123,7 @@ func read(ctx context.Context, chain *client.Chain) error {
 	if err := chain.Export(ctx, os.Stderr); err != nil {
 		return err
 	}
-	fmt.Println("chain:", len(ideas), report.Whole, blame.By, blame.Decision.Kind, blame.Decision.DecidedBy, len(diff.Changes) > 0)
+	fmt.Println("chain:", len(ideas), report.IsIntact, blame.By, blame.Decision.Kind, blame.Decision.DecidedBy,
+		len(diff.Changes) > 0)
 	return nil
 }

@@ -114,8 +114,9 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 // not the same.
 func backtestText(r *backtest.Report) string {
 	var b strings.Builder
-	planned := map[string]string{backtest.ByPast: "as the LLM planned then", backtest.ByReplies: "by recorded replies",
-		backtest.ByLLM: "by the LLM"}[r.Plans]
+	planned := map[string]string{backtest.ByRecordedPlans: "as the LLM planned then",
+		backtest.ByReplies: "by recorded replies",
+		backtest.ByLLM:     "by the LLM"}[r.Plans]
 	if r.Requests == 0 {
 		planned = "without a Request"
 	}

@@ -83,7 +83,7 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 		place = b.Instance + ":" + place
 	}
 	value := v.text(b.Value)
-	if b.Gone {
+	if b.Removed {
 		value = "nothing any more"
 	}
 	fmt.Fprintf(&t, "%s of %s, Idea %d: %s\n", print.Printable(place), print.Printable(b.Process), b.Idea, value)

@@ -137,7 +137,7 @@ func verifyAll(ctx context.Context, a *app.App, keys *signing.Keys) error {
 			if err != nil {
 				return err
 			}
-			if !r.Whole {
+			if !r.IsIntact {
 				broken++
 			}
 			reports = append(reports, processReport{id, r})
@@ -181,7 +181,7 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 // printReport prints what a check found, and gives the error that stands for its exit code.
 func printReport(a *app.App, of string, r *chain.Report) error {
 	err := a.Show(r, reportText(of, r))
-	if err == nil && !r.Whole {
+	if err == nil && !r.IsIntact {
 		err = exit.WithCode(exit.Failed)
 	}
 	return err
@@ -228,7 +228,7 @@ func forgottenInstancesText(list []chain.ForgottenInstance) string {
 
 func reportText(of string, r *chain.Report) string {
 	var b strings.Builder
-	if r.Whole {
+	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			of, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
 		if r.Within > 0 {

@@ -100,7 +100,7 @@ func decideMany(ctx context.Context, a *app.App, g *actOptions) (done bool, err 
 func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
 	all bool) error {
 	fitting := len(list)
-	list = list[:min(fitting, client.MaxDecisionsAtOnce)]
+	list = list[:min(fitting, client.MaxDecisionsPerSignal)]
 	table := bulk.TableOf(list)
 	report := decidedMany{Process: p.ID(), Signal: "decide", Decision: o.decision.Kind, Fitting: fitting, Table: table,
 		Decisions: []decidedOne{}}

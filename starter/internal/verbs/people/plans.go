@@ -62,8 +62,8 @@ func plansText(plans []client.Plan, mermaid bool) string {
 	for _, p := range plans {
 		print.Fprintf(&b, "%s: %s waits since %s\n  %s\n",
 			p.Process, p.Name(), p.Since.Local().Format(time.DateTime), p.Summary())
-		if p.Past != nil {
-			print.Fprintf(&b, "  %s\n", p.Past)
+		if p.Averages != nil {
+			print.Fprintf(&b, "  %s\n", p.Averages)
 		} else {
 			b.WriteString("  its cost is unknown: no earlier process of the same path has completed\n")
 		}

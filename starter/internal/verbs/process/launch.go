@@ -61,7 +61,7 @@ func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Defini
 	l := &launchedProcess{App: a, definition: d, options: o}
 	if o.record != "" {
 		l.tape = &server.Tape{Path: o.record}
-		l.options.server.ReplyRecorder = l.tape.Heard
+		l.options.server.ReplyRecorder = l.tape.RecordReply
 	}
 	session, err := openSession(ctx, p, l.options)
 	if err != nil {
