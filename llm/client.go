@@ -140,7 +140,7 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
 	if r.reasons || r.filter.thought {
 		e.Message += ", with reasoning only"
-		e.Mend, e.ThoughtOnly = "it writes where it may write more, or reasons less (config.llm.params)", true
+		e.Mend, e.ThoughtOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
 	}
 	if text := beginningOf(r.stream.others); text != "" {
 		e.Message += ", with this text: " + x.redact(text)

@@ -44,8 +44,8 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 	case errors.As(parseErr, &unbounded), errors.As(streamErr, &unbounded):
 		return newFault(turn.CodeEndlessReply, unbounded.Error())
 	case isCut(r.Finish) && (reader.filter.bytes == 0 && reader.reasons || reader.filter.onlyThoughts()):
-		return newFault(turn.CodeTruncated, "the LLM spent all that it may write on reasoning; let it write more, or "+
-			"reason less (config.llm.params)")
+		return newFault(turn.CodeTruncated, "the LLM spent all that it may write on reasoning; let it write more "+
+			"(config.llm.maxTokens), or choose one that reasons less")
 	case isCut(r.Finish):
 		return newFault(turn.CodeTruncated, "the reply was longer than the LLM may write")
 	case errors.Is(streamErr, errNotUTF8):

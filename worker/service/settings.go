@@ -98,7 +98,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.StringVar(&s.buildID, "build-id", "", "its `version` in that deployment, such as a commit")
 	f.StringVar(&s.gateIdeas, "gate-ideas", "",
 		"`folder` of the Idea files that the workflow Gate checks and simulates with this version")
-	flags.Int(f, &s.gateHistories, "gate-histories", 0, maxConcurrency,
+	flags.Int(f, &s.gateHistories, "gate-histories", 0, maxNumber,
 		"how many histories the workflow Gate replays, of running and of ended workflows each; 0: none")
 	f.TextVar(&s.logLevel, "log-level", slog.LevelInfo, "the least `level` that is logged: debug, info, warn or error")
 	f.StringVar(&s.logFormat, "log-format", "text", "text or json")
@@ -107,9 +107,9 @@ func (s *settings) declare(f *pflag.FlagSet) {
 
 // The maxima of a worker's settings. No machine has more, or Temporal refuses it: a namespace allows 1,200 polls.
 const (
-	maxConcurrency = 1_000_000
-	maxPolls       = 500
-	maxBytes       = 1 << 50
+	maxNumber = 1_000_000
+	maxPolls  = 500
+	maxBytes  = 1 << 50
 )
 
 // declareBounded adds the flags that are numbers.
@@ -117,16 +117,16 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 	l := &s.limits
 	flags.Duration(f, &s.drain, "drain", jsonval.MinDuration, true,
 		"how long running Calls and Requests may still take once the worker is told to stop; 0: no time")
-	flags.Int(f, &l.Requests, "max-requests", 1, maxConcurrency, "Requests to LLMs at once; more wait for their turn")
-	flags.Int(f, &l.Calls, "max-calls", 1, maxConcurrency,
+	flags.Int(f, &l.Requests, "max-requests", 1, maxNumber, "Requests to LLMs at once; more wait for their turn")
+	flags.Int(f, &l.Calls, "max-calls", 1, maxNumber,
 		"Calls at once; a slot that no Request needs may run one more")
-	flags.Int(f, &l.PureCalls, "max-pure-calls", 1, maxConcurrency,
+	flags.Int(f, &l.PureCalls, "max-pure-calls", 1, maxNumber,
 		"Calls of pure tools at once; those that are ready together count as one; they run inside workflow tasks")
-	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxConcurrency,
+	flags.Int(f, &l.EagerCalls, "eager-calls", 1, maxNumber,
 		"Calls that one workflow task may start at once on the worker that ran it; more are spread over all workers")
-	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxConcurrency,
+	flags.Float(f, &l.CallsPerSecond, "calls-per-second", 0.001, maxNumber,
 		"Calls that begin in a second, of all workers together, and as many Requests; 0: no limit")
-	flags.Float(f, &l.MoneyADay, "money-a-day", 0.001, maxConcurrency,
+	flags.Float(f, &l.MoneyADay, "money-a-day", 0.001, maxNumber,
 		"dollars that Requests may cost in a day (UTC), of all workers together; then they wait; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"how long a worker may show no sign of life before its Calls and Requests count as lost; at least 5s")
@@ -146,8 +146,8 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 		"memory that the whole worker tries to stay under; 0: four fifths of its container's memory")
 	flags.Int(f, &s.storeCache, "store-cache-bytes", 1, maxBytes, "stored values kept in memory; others are read again")
 	// Polls alternate between new tasks and those of workflows in this worker's memory.
-	flags.Int(f, &l.WorkflowTasks, "max-workflow-tasks", 2, maxConcurrency, "workflow tasks at once; at least 2")
-	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxConcurrency,
+	flags.Int(f, &l.WorkflowTasks, "max-workflow-tasks", 2, maxNumber, "workflow tasks at once; at least 2")
+	flags.Int(f, &s.cachedWorkflows, "cached-workflows", 0, maxNumber,
 		"processes and instances kept in memory; others are replayed from their history when needed; 0: none")
 	flags.Int(f, &l.WorkflowPollers, "workflow-pollers", 2, maxPolls, "polls for workflow tasks at once; at least 2")
 	flags.Int(f, &l.ActivityPollers, "activity-pollers", 1, maxPolls, "polls for Calls and Requests at once")

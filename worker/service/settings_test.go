@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
+
+	"processidea/internal/flags"
 )
 
 // read reads a command line in an environment.
@@ -97,4 +101,16 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 	if n := strings.Count(out.String(), "$PROCESSIDEA_"); n < 10 {
 		t.Errorf("it names %d variables:\n%s", n, out.String())
 	}
+}
+
+// A name that is nearly that of a setting is told, whichever setting it is.
+func TestAMisspelledSettingIsToldOfEach(t *testing.T) {
+	t.Parallel()
+	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
+	new(settings).declare(f)
+	f.VisitAll(func(f *pflag.Flag) {
+		if name := variableOf(f.Name) + "X"; len(flags.Misspelled([]string{name + "=1"})) == 0 {
+			t.Errorf("nobody is told of %s", name)
+		}
+	})
 }

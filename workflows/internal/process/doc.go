@@ -1,8 +1,8 @@
 // Package process is the Process workflow. Run picks one of two types: unsplitProcess, which has instances of its own
 // and asks the LLM for all of them, and splitProcess, which has more instances than one Request may cover and runs them
 // in parts, each a process itself. processCore is common to both: the Idea, the inbox and outbox, the chain, standing
-// orders, and people's signals. variant is what differs. Packages loop (Loop) and split (Process) take the decisions;
-// here they become commands.
+// orders, and people's signals. processVariant is what differs. Packages loop (Loop) and split (Process) take the
+// decisions; here they become commands.
 //
 // A process's life (phase):
 //
