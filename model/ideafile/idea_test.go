@@ -216,6 +216,8 @@ func TestAnIdeaFileIsRefusedWhen(t *testing.T) {
 		{"quality has an unknown key", `{"config":{"quality":{"shares":1}}}`, `$.config.quality.shares: unknown key "shares"; quality has before`},
 		{"quality is no object", `{"config":{"quality":0.05}}`, "$.config.quality: want an object"},
 		{"quality names no LLM", `{"config":{"quality":{"llm":"x"}}}`, "$.config.quality.llm: want an object"},
+		{"quality asks by batch", `{"config":{"quality":{"llm":{"model":"m","batch":true}}}}`,
+			"$.config.quality.llm: rechecks are not asked by batches"},
 		{"batch is zero", `{"config":{"batch":0}}`, "$.config.batch: want a whole number from 1"},
 		{"no part may work", `{"config":{"partsAtOnce":0}}`,
 			"$.config.partsAtOnce: want a whole number from 1 to 1000"},

@@ -1,6 +1,7 @@
 package ideafile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,7 +58,9 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(v))
 			}
 		case "llm":
-			q.LLMs = ReadLLMs(v, jsonval.JSONPathWithKey(path, k), ps)
+			if q.LLMs = ReadLLMs(v, jsonval.JSONPathWithKey(path, k), ps); q.LLMs.ByBatch() {
+				err = errors.New("rechecks are not asked by batches, since Calls may wait for them: leave batch out")
+			}
 		default:
 			err = fmt.Errorf("unknown key %q; quality has before, limit, llm, onLimit and recheck", k)
 		}
