@@ -405,8 +405,8 @@ func TestACallIsRejectedAnsweredAndReplaced(t *testing.T) {
 	p.form("Give this result").set("answer", "given by hand").press("Give this result").is(200).says(
 		"1 case is answered")
 	p = show("glove").form("Show its form").set("with", "say").press("Show its form").is(200)
-	p.form("Replace it").set("w/template", "Instead of {x}", "w/values~more",
-		`{"x": "†input.values.order"}`).press("Replace it").is(200).says("1 case is replaced")
+	p.form("Have this done instead").set("w/template", "Instead of {x}", "w/values~more",
+		`{"x": "†input.values.order"}`).press("Have this done instead").is(200).says("1 case is replaced")
 	if got := h.receipts(id); got != "<nil>; Instead of glove; given by hand" {
 		t.Error(got)
 	}
