@@ -44,7 +44,8 @@ func countThought(ctx context.Context, e *llm.Error) *llm.Error {
 		activity.RecordHeartbeat(ctx, n)
 		return e
 	}
-	return &llm.Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("%s, %d times: let it write more (config.llm.maxTokens), "+
+	return &llm.Error{Code: turn.CodeLLMError, Message: fmt.Sprintf("%s, %d times: "+
+		"let it write more (config.llm.maxTokens), "+
 		"or choose one that reasons less, and resume the process", e.Message, n)}
 }
 

@@ -150,7 +150,7 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 	return out, out.Validate()
 }
 
-// Said is the Value of the decision, as JSON; empty where it has none.
+// ValueJSON is the Value of the decision, as JSON; empty where it has none.
 func (d *Decision) ValueJSON() []byte {
 	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.With.RawMessage,
 		client.Answer: d.Output}[d.Kind]

@@ -49,7 +49,8 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
 	switch {
 	case b.Call != "" && (b.To > 0 || b.Instance != nil):
-		return nil, Unfit("undo %s: call takes back one Call and all that read from it: leave out to and instance", in.ID)
+		return nil, Unfit("undo %s: call takes back one Call and all that read from it: leave out to and instance",
+			in.ID)
 	case !b.DryRun && b.Reason == "":
 		return nil, Unfit("undo %s: reason is missing: say why, for the record", in.ID)
 	}

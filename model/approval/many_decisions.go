@@ -14,7 +14,7 @@ import (
 // Limits of one such signal.
 const (
 	MaxDecisionsPerSignal = 1000
-	// MaxBytesOfDecisions is counted as JSON: a Temporal server takes no larger payload from a client without our store.
+	// MaxBytesOfDecisions is counted as JSON: a Temporal server takes no larger payload from a client without a store.
 	MaxBytesOfDecisions = 2 << 20
 )
 

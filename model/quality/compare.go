@@ -233,7 +233,8 @@ func (d decision) decidedPart(at jsonval.Path, v any, references map[string]bool
 			l.name = at[n]
 		}
 	}
-	return exactNumber(v), slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(l) })
+	return exactNumber(v), slices.ContainsFunc(decisionRules,
+		func(decides func(scalar) bool) bool { return decides(l) })
 }
 
 // exactNumber gives equal numbers one form, without a float: 1 for 1.0.

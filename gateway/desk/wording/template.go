@@ -83,5 +83,6 @@ func translated(pieces []string, say func(string) string) string {
 		n, _ := strconv.Atoi(strings.Trim(at, "{}"))
 		return values[n-1]
 	})
-	return strings.Join(pieces[:first], "") + strings.Replace(key, text, translated, 1) + strings.Join(pieces[last:], "")
+	return strings.Join(pieces[:first], "") + strings.Replace(key, text, translated, 1) +
+		strings.Join(pieces[last:], "")
 }

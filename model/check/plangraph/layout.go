@@ -36,7 +36,8 @@ type layout struct {
 }
 
 func newLayout(g *graph) *layout {
-	l := &layout{edges: g.edges, labels: g.labels, byID: map[string]*placedNode{}, above: map[*placedNode][]*placedNode{}}
+	l := &layout{edges: g.edges, labels: g.labels, byID: map[string]*placedNode{},
+		above: map[*placedNode][]*placedNode{}}
 	for _, n := range g.nodes {
 		p := &placedNode{graphNode: n, layer: -1, height: lineHeight*float64(len(n.labelLines)) + boxPadding}
 		for _, line := range n.labelLines {

@@ -21,7 +21,7 @@ type Tape struct {
 	err      error
 }
 
-// Heard takes the end of a Request. It is called by the worker, for every process that it serves.
+// RecordReply takes the end of a Request. It is called by the worker, for every process that it serves.
 func (t *Tape) RecordReply(process, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
