@@ -36,19 +36,31 @@ func TestACallWithOneAttemptWaitsForAServerThatHasNotReadIt(t *testing.T) {
 			next.ServeHTTP(w, r)
 		}
 	}
-	t.Run("HTTP", func(t *testing.T) {
-		t.Parallel()
-		var asked atomic.Int32
-		done := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") })
-		url := toolbox.handle("/"+t.Name(), busy(&asked, 3, "1", done))
-		s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"count": %s}}, "context": [{"type": "plan",
-			"stage": "complete", "plan": [{"_tool": "count", "_outputPath": "said"}]}]}`,
-			httpTool(url, `, "_retry": {"attempts": 1}`)))
-		r := s.finish()
-		if got := asJSON(r.Instances[""].State); got != `{"said":"done"}` || asked.Load() != 4 {
-			t.Errorf("%s after %d requests\n%s", got, asked.Load(), s.story())
-		}
-	})
+	for name, c := range map[string]struct {
+		config    string
+		instances int
+		every     int
+	}{
+		"HTTP":                      {`{}`, 1, 0},
+		"HTTP, no Call is to spare": {`{"limits": {"calls": 2}}`, 2, 0},
+		"HTTP, in parts":            {`{"batch": 1, "limits": {"calls": 2}}`, 2, 0},
+		"HTTP, continued as new":    {`{"limits": {"calls": 1}}`, 1, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			done := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "done") })
+			url := toolbox.handle("/"+t.Name(), busy(&asked, 3, "1", done))
+			s := newScenario(t, fmt.Sprintf(`{"config": %s, "schema": {"tools": {"count": %s}}, "context": [%s,
+				{"type": "plan", "stage": "complete", "plan": [{"_tool": "count", "_instance": "*", "_outputPath": "said"}]}]}`,
+				c.config, httpTool(url, `, "_retry": {"attempts": 1}`), rows(1, c.instances)))
+			s.every = c.every
+			r := s.finish()
+			if r.Calls.Done != c.instances || asked.Load() != int32(3+c.instances) {
+				t.Errorf("%+v after %d requests\n%s", r.Calls, asked.Load(), s.story())
+			}
+		})
+	}
 	t.Run("MCP", func(t *testing.T) {
 		t.Parallel()
 		var asked atomic.Int32

@@ -7,8 +7,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// HoldsWhateverIsLarge reports whether a value fits, and would with other values in the places of those that are too
-// large to be looked at. A BlobHandle is an object: a pattern, or a bound on a length, does not concern it.
+// HoldsWhateverIsLarge reports whether a value fits, and does with other values in the places of those that are too
+// large to be looked at: a BlobHandle is an object, which a pattern, or a bound on a length, does not concern. Two
+// values that have little in common are tried: a schema that takes both may still refuse a third.
 func (s *Schema) HoldsWhateverIsLarge(v any) bool {
 	fits := func(v any) bool {
 		ok, err := s.Matches(v)
