@@ -172,7 +172,8 @@ func (v *visit) addWaiting(p *processPage) {
 	}
 	for _, one := range status.Waiting {
 		isShown := status.Error != nil && one == "paused: "+status.Error.Message
-		if !isShown && !strings.HasPrefix(one, protocol.WaitingForPerson) && !strings.HasPrefix(one, turn.HeldUpPrefix) {
+		isPerson := strings.HasPrefix(one, protocol.WaitingForPerson)
+		if !isShown && !isPerson && !strings.HasPrefix(one, turn.HeldUpPrefix) {
 			p.WaitsFor = append(p.WaitsFor, long(one))
 		}
 	}

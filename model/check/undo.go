@@ -31,7 +31,8 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path string) {
 	if u.Kind == ideafile.UndoByTool && c.idea.Tool(u.Tool) == nil {
 		c.addFinding(diag.Problem{JSONPath: path, IsWarning: !c.idea.Config.UndoOnFailure, Message: fmt.Sprintf(
-			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone", u.Tool)}, nil, 0)
+			"its Go function is undone by %q, which is not in the palette: its Calls cannot be undone", u.Tool)},
+			nil, 0)
 		return
 	}
 	before := len(c.findings)
@@ -67,8 +68,8 @@ func (c *checker) checkUndoBy(t *ideafile.Tool, u ideafile.Undo, path string) {
 	c.checkUndoParams(t, by, u.Params, path+".params")
 }
 
-// checkUndoIsDeclared reports a Tool with an effect but without any word on its undo, if instances that fail are undone.
-// What Go functions say that are registered elsewhere is unknown here.
+// checkUndoIsDeclared reports a Tool with an effect but without any word on its undo, if instances that fail are
+// undone. What Go functions say that are registered elsewhere is unknown here.
 func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }

@@ -14,8 +14,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// mender leaves out of the schemas of a document what no schema can say, such as minLength -1, or what Swagger 2 said in
-// another way. The library refuses the document for it, and the check of a Tool every operation with such a schema.
+// mender leaves out of the schemas of a document what no schema can say, such as minLength -1, or what Swagger 2 said
+// in another way. The library refuses the document for it, and the check of a Tool every operation with such a schema.
 type mender struct {
 	places map[string][]string // of what was left out or changed, by the words for it
 	usable map[string]bool     // by keyword and value

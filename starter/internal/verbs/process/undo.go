@@ -138,7 +138,8 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	if o.beforeFork && len(u.Undo) == 0 {
 		if len(u.Cannot) > 0 {
-			a.Note("nothing of %s is taken back; what cannot be: %s", o.of, diag.FirstNamesAndCount(leftNames(u.Cannot)))
+			a.Note("nothing of %s is taken back; what cannot be: %s", o.of,
+				diag.FirstNamesAndCount(leftNames(u.Cannot)))
 		}
 		return nil
 	}
