@@ -62,6 +62,14 @@ func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 	return share(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
 }
 
+// maxHeldUp bounds the count of held-up processes.
+const maxHeldUp = 1000
+
+// HeldUp counts the processes that are held up, up to a thousand. Others get the same.
+func (a *API) HeldUp(ctx context.Context) (int, error) {
+	return share(ctx, a, "held up", func(ctx context.Context) (int, error) { return a.Client.HeldUp(ctx, maxHeldUp) })
+}
+
 // WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps
 // client.ErrNotFound if the id is unknown.
 func (a *API) WaitingOf(ctx context.Context, id string) (ApprovalList, error) {

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -170,9 +169,6 @@ func denialOf(a client.Approval, d approval.Decision, as policy.Person) string {
 	return a.Excluded.WhyNot(as, a.CallID, a.Deciders)
 }
 
-// maxHeldUp bounds the count of held-up processes.
-const maxHeldUp = 1000
-
 type inboxPage struct {
 	frame
 	Filter       filter
@@ -184,7 +180,7 @@ type inboxPage struct {
 	Others       int      // Calls that match, and are for others to decide
 	OtherPlans   int      // as Others
 	Unanswered   []string // processes whose Calls and Plans are missing
-	HeldUp       int      // processes, up to maxHeldUp
+	HeldUp       int      // processes, up to a thousand
 	All          string   // the page with the Calls for others too
 	Mine         string
 	Back         string // this page
@@ -231,9 +227,7 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 		Unanswered: all.Unanswered}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", func(ctx context.Context) (int, error) {
-		return v.Client.HeldUp(ctx, maxHeldUp)
-	})
+	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", v.API.HeldUp)
 	p.Tools = map[string]string{}
 	var fit []client.Approval
 	for _, a := range all.Approvals {

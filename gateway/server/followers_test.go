@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"processidea/client"
 	"processidea/internal/longrun"
 )
 
@@ -24,6 +25,72 @@ func (c *callCounter) total() (n int) {
 // allowed is what those who follow processes may have cost since then: a gateway makes at most 50 calls a second for
 // all of them.
 func allowed(since time.Time, more int) int { return more + 50*int(1+time.Since(since).Seconds()) }
+
+// visibilityReads is how many requests the gateways made that Temporal answers from its index of executions and
+// schedules, whose rate servers limit apart.
+func (c *callCounter) visibilityReads() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for method, k := range c.byMethod {
+		if method == "ListWorkflowExecutions" || method == "CountWorkflowExecutions" || method == "ListSchedules" {
+			n += k
+		}
+	}
+	return n
+}
+
+// Ten people who read every page as fast as they come, beside ten programs that list, stay under the ten reads a second
+// that a server of one's own allows.
+func TestTenPeopleReadTheIndexSeldom(t *testing.T) {
+	const people, rounds = 10, 10
+	h := open(t)
+	id := h.begin("a text that somebody must look at")
+	h.waiting(id, 1)
+	pages := []string{"/", "/desk/processes", "/desk/processes?status=paused", "/desk/insights", "/desk/decided",
+		"/desk/processes/" + id, "/desk/processes/" + id + "/idea", "/desk/processes/" + id + "/verify"}
+	before, since := calls.visibilityReads(), time.Now()
+	var all errgroup.Group
+	for range people {
+		b := h.browse()
+		all.Go(func() error {
+			for range rounds {
+				for _, page := range pages {
+					b.open(page).is(200)
+				}
+			}
+			return nil
+		})
+		all.Go(func() error {
+			for range rounds {
+				h.get("/api/processes").is(200)
+				h.get("/api/approvals").is(200)
+				h.get("/api/insights").is(200)
+				h.get("/api/schedules").is(200)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	n, seconds := calls.visibilityReads()-before, time.Since(since).Seconds()
+	if n > 10*int(1+seconds) {
+		t.Errorf("%d reads in %.1f s", n, seconds)
+	}
+	t.Logf("%d people: %d reads in %.1f s", people, n, seconds)
+	// What the command line asks for once, whoever types it.
+	for name, ask := range map[string]func() error{
+		"list":      func() error { _, err := engineOn.List(t.Context(), client.ListOptions{Limit: 20}); return err },
+		"approvals": func() error { _, err := engineOn.Waiting(t.Context()); return err },
+	} {
+		before := calls.visibilityReads()
+		if err := ask(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := calls.visibilityReads() - before; n > 2 {
+			t.Errorf("%s makes %d reads", name, n)
+		}
+	}
+	h.post("/api/processes/"+id+"/cancel", nil).is(204)
+}
 
 func isEnd(e event) bool { return e.kind == "ended" }
 
