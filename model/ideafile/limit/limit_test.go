@@ -168,6 +168,37 @@ func keepsRule(t *rapid.T, rule limit.Rule, calls []*call) {
 	}
 }
 
+// A process with a slower rate for the Tool does not hold up those with a faster one, whoever comes first.
+func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
+	t.Parallel()
+	slow := limit.Rule{PerSecond: 0.001}
+	for name, fast := range map[string]limit.Rule{
+		"a faster one": {PerSecond: 10}, "a little faster": {PerSecond: 1}, "at once alone": {MaxConcurrent: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var queue limit.Queue
+			now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+			ask := func(r limit.Rule, key string) limit.Turn {
+				return queue.Ask(now, limit.TurnRequest{Rule: r, Wants: []string{key}})[0]
+			}
+			if first := ask(slow, "a"); !first.IsGranted || first.Wait != 0 {
+				t.Fatalf("the first is told %+v", first)
+			}
+			if second := ask(slow, "b"); second.IsGranted {
+				t.Fatalf("the second of a thousand seconds is told %+v", second)
+			}
+			now = now.Add(time.Second)
+			queue.Ask(now, limit.TurnRequest{Done: []string{"a"}}) // says nothing of a rate
+			for _, key := range []string{"c", "b"} {
+				if got := ask(fast, key); !got.IsGranted || got.Wait > 2*time.Second {
+					t.Errorf("%s is told %+v", key, got)
+				}
+			}
+		})
+	}
+}
+
 func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC

@@ -42,6 +42,8 @@ type Queue struct {
 	Waiting    []Place   `json:"waiting,omitempty"`
 	Turns      []Place   `json:"turns,omitempty"`
 	NextTurnAt time.Time `json:"next"` // when another turn may begin
+	// PerSecond is that of the Rule of whoever wanted a turn last; 0: it had none.
+	PerSecond float64 `json:"perSecond,omitempty"`
 	// MeanTurnTime is about how long a turn lasts.
 	MeanTurnTime time.Duration `json:"took,omitempty"`
 	// Paid is what was spent on a Day.
@@ -60,6 +62,9 @@ type Place struct {
 // Ask takes what a worker says, and answers those who want a turn, in their order.
 func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	l.endTurns(now, q.Done)
+	if len(q.Wants) > 0 && q.Rule.PerDay == 0 {
+		l.adoptRate(now, q.Rule.PerSecond)
+	}
 	if q.Rule.PerDay > 0 {
 		l.countSpent(now, q)
 	} else if q.Spent > 0 {
@@ -102,6 +107,19 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 		}
 	}
 	return answers
+}
+
+// adoptRate has a faster rate count for the turns that were given under a slower one, too: else the next turn of
+// everybody would wait for as long as one process asked for by mistake.
+func (l *Queue) adoptRate(now time.Time, perSecond float64) {
+	switch wait := l.NextTurnAt.Sub(now); {
+	case wait <= 0 || l.PerSecond == 0:
+	case perSecond == 0:
+		l.NextTurnAt = now
+	case perSecond > l.PerSecond:
+		l.NextTurnAt = now.Add(time.Duration(float64(wait) * l.PerSecond / perSecond))
+	}
+	l.PerSecond = perSecond
 }
 
 const day = 24 * time.Hour
