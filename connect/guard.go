@@ -51,7 +51,7 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	case *workflowservice.PollActivityTaskQueueResponse:
 		g.dropActivityTask(ctx, r)
 	case *workflowservice.GetWorkflowExecutionHistoryResponse:
-		if err := g.canDecrypt(ctx, r); err != nil {
+		if err := g.checkDecryptable(ctx, r); err != nil {
 			g.logMissingKey(err, "")
 			return status.Error(codes.FailedPrecondition, err.Error())
 		}
@@ -68,7 +68,7 @@ type pollRequest interface {
 // checkWorkflowTask fails a workflow task whose payloads cannot be decrypted.
 func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from pollRequest,
 	t *workflowservice.PollWorkflowTaskQueueResponse) (opens bool) {
-	err := g.canDecrypt(ctx, t)
+	err := g.checkDecryptable(ctx, t)
 	if err == nil {
 		return true
 	}
@@ -109,7 +109,7 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, fr
 // dropActivityTask drops an activity task for which a key is missing, as if this worker had died with it: that is no
 // failure of a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
 func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
-	err := g.canDecrypt(ctx, t)
+	err := g.checkDecryptable(ctx, t)
 	var missing *encryption.MissingKeyError
 	if errors.As(err, &missing) {
 		g.logMissingKey(err, t.GetWorkflowExecution().GetWorkflowId())
@@ -117,8 +117,8 @@ func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollAct
 	}
 }
 
-// canDecrypt tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
-func (g *guard) canDecrypt(ctx context.Context, m proto.Message) error {
+// checkDecryptable tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
+func (g *guard) checkDecryptable(ctx context.Context, m proto.Message) error {
 	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error {
 		_, err := g.keys.OpenPayload(p)
 		if id := blobs.KeyOfClaim(p); err == nil && id != "" {

@@ -12,26 +12,28 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// retriedMethods are requests made outside the SDK's own retries, by lists and deletes. A server rate-limits some of
-// them: ten lists a second in a namespace.
-var retriedMethods = map[string]bool{
-	"ListWorkflowExecutions": true, "GetWorkflowExecutionHistory": true, "DeleteWorkflowExecution": true,
-	"ListSchedules": true, "DescribeSchedule": true, "PatchSchedule": true,
+// retriedMethods are requests that the SDK does not retry, with the errors after which they are sent again: those of
+// lists and deletes, of which a server limits the rate (ten lists a second in a namespace), and queries.
+var retriedMethods = map[string]retry.RetriableFunc{
+	"ListWorkflowExecutions": isLimited, "GetWorkflowExecutionHistory": isLimited, "DeleteWorkflowExecution": isLimited,
+	"ListSchedules": isLimited, "DescribeSchedule": isLimited, "PatchSchedule": isLimited, "QueryWorkflow": isAbandoned,
 }
 
-// retryWhenLimited retries such a request, for some twenty seconds, if the server answers that its rate is exceeded.
-func retryWhenLimited() grpc.DialOption {
+// retryRefused retries such a request for some twenty seconds.
+func retryRefused() grpc.DialOption {
 	again := retry.UnaryClientInterceptor()
 	options := []grpc.CallOption{ // after the SDK's options, which disable retries
-		retry.WithMax(10), retry.WithRetriable(isLimited),
+		retry.WithMax(10),
 		retry.WithBackoff(retry.BackoffExponentialWithJitterBounded(100*time.Millisecond, 0.2, 5*time.Second)),
 	}
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-		if !retriedMethods[path.Base(method)] {
+		after := retriedMethods[path.Base(method)]
+		if after == nil {
 			return invoker(ctx, method, req, reply, cc, opts...)
 		}
-		return again(ctx, method, req, reply, cc, invoker, append(opts[:len(opts):len(opts)], options...)...)
+		opts = append(opts[:len(opts):len(opts)], options...)
+		return again(ctx, method, req, reply, cc, invoker, append(opts, retry.WithRetriable(after))...)
 	})
 }
 
@@ -49,3 +51,7 @@ func isLimited(err error) bool {
 	}
 	return false
 }
+
+// isAbandoned reports whether the server gave up a query although the caller still waits: so it does where the worker
+// to which it passed the query leaves, or has forgotten the workflow, at that moment.
+func isAbandoned(err error) bool { return status.Code(err) == codes.Canceled }

@@ -31,28 +31,51 @@ func (b *busy) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequ
 	return &workflowservice.GetSystemInfoResponse{}, nil
 }
 
+func (b *busy) refuse() error {
+	if b.asked.Add(1) <= 3 {
+		return b.refusal
+	}
+	return nil
+}
+
 func (b *busy) ListWorkflowExecutions(context.Context, *workflowservice.ListWorkflowExecutionsRequest) (
 	*workflowservice.ListWorkflowExecutionsResponse, error,
 ) {
-	if b.asked.Add(1) <= 3 {
-		return nil, b.refusal
-	}
-	return &workflowservice.ListWorkflowExecutionsResponse{}, nil
+	return &workflowservice.ListWorkflowExecutionsResponse{}, b.refuse()
 }
 
-func TestAListThatTheServerIsAskedForTooOftenIsAskedForAgain(t *testing.T) {
+func (b *busy) QueryWorkflow(context.Context, *workflowservice.QueryWorkflowRequest) (
+	*workflowservice.QueryWorkflowResponse, error,
+) {
+	return &workflowservice.QueryWorkflowResponse{}, b.refuse()
+}
+
+func TestWhatTheServerRefusesForTheMomentIsAskedForAgain(t *testing.T) {
 	limited, err := status.New(codes.ResourceExhausted, "namespace rate limit exceeded").
 		WithDetails(&errordetails.ResourceExhaustedFailure{Cause: enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT})
 	if err != nil {
 		t.Fatal(err)
 	}
+	list := func(ctx context.Context, c client.Client) error {
+		_, err := c.WorkflowService().ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{})
+		return err
+	}
+	query := func(ctx context.Context, c client.Client) error {
+		_, err := c.QueryWorkflow(ctx, "p", "", "status")
+		return err
+	}
+	abandoned := status.Error(codes.Canceled, "context canceled")
 	for name, row := range map[string]struct {
+		ask     func(context.Context, client.Client) error
 		refusal error
 		asked   int32
 	}{
-		"too many":  {limited.Err(), 4},
-		"too large": {status.Error(codes.ResourceExhausted, "message larger than max"), 1},
-		"away":      {status.Error(codes.NotFound, "no such namespace"), 1},
+		"too many lists":          {list, limited.Err(), 4},
+		"too large a list":        {list, status.Error(codes.ResourceExhausted, "message larger than max"), 1},
+		"a list of nothing":       {list, status.Error(codes.NotFound, "no such namespace"), 1},
+		"an abandoned list":       {list, abandoned, 1},
+		"an abandoned query":      {query, abandoned, 4},
+		"a query without a right": {query, status.Error(codes.PermissionDenied, "it may not be asked"), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -72,8 +95,7 @@ func TestAListThatTheServerIsAskedForTooOftenIsAskedForAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			_, err = c.WorkflowService().ListWorkflowExecutions(t.Context(),
-				&workflowservice.ListWorkflowExecutionsRequest{})
+			err = row.ask(t.Context(), c)
 			if n := b.asked.Load(); n != row.asked || (err == nil) != (row.asked > 1) {
 				t.Errorf("it is asked %d times, and answers %v", n, err)
 			}

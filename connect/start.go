@@ -81,7 +81,7 @@ func attach(ctx context.Context, c client.Client, s StartProcess) (client.Workfl
 		return nil, nil
 	}
 	if err == nil {
-		err = sameFile(d, s.File)
+		err = checkSameFile(d, s.File)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect: start process %s: %w", s.ID, err)
@@ -125,7 +125,7 @@ func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client,
 	)
 }
 
-func sameFile(d *client.WorkflowExecutionDescription, want string) error {
+func checkSameFile(d *client.WorkflowExecutionDescription, want string) error {
 	var file string
 	err := d.GetMemoValue(protocol.MemoFile, &file)
 	var missing *encryption.MissingKeyError
