@@ -16,7 +16,7 @@ import (
 
 // SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so
 // that another attempt finds what an earlier one has sent.
-func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
 	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if err = a.awaitMoney(ctx); err == nil {
@@ -30,7 +30,7 @@ func (a *Activities) SendBatch(ctx context.Context, setup protocol.SharedRequest
 	return sent, err
 }
 
-func (a *Activities) attemptBatch(ctx context.Context, setup protocol.SharedRequestSetup,
+func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSetup,
 	input *turn.RequestInput) (*protocol.SentBatch, error) {
 	r, err := a.newRequest(ctx, setup, input)
 	if err != nil {

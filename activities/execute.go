@@ -89,7 +89,7 @@ func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) e
 	if in.Binding.IsPureFunction {
 		return nil
 	}
-	if err := a.Store.Writable(ctx); err != nil {
+	if err := a.Store.EnsureWritable(ctx); err != nil {
 		return storeUnavailableError(err)
 	}
 	return nil
@@ -160,7 +160,7 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	}
 	if !ok {
 		// Not final: another worker, of an older or a newer version, may know it.
-		return nil, a.Runners.Unknown(in.Binding.Kind)
+		return nil, a.Runners.UnknownError(in.Binding.Kind)
 	}
 	call := runner.Input{
 		Process: in.Process, Token: in.Token, Call: in.Call, Tool: in.Tool, Params: params, Scopes: scopes,

@@ -19,7 +19,7 @@ func shouldFakeReplies(idea *ideafile.Idea) bool {
 
 // makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file. ok is false if the LLM
 // answers, or a script that has a new line for it.
-func makeFakeReply(idea *ideafile.Idea, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput,
 	messages []prompt.Message) (line string, ok bool) {
 	if !shouldFakeReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
 		return "", false

@@ -100,7 +100,7 @@ func (a *Activities) readPartLog(ctx context.Context, part protocol.GatherPart) 
 			return nil, err
 		}
 		for _, e := range of {
-			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedID) {
+			if e.Decision == nil || !strings.HasPrefix(e.Decision.SignalID, protocol.ForwardedSignalID) {
 				e.PartProcessID = part.Process
 				log = append(log, e)
 			}

@@ -30,8 +30,8 @@ type ears struct {
 	client.Client
 	mu    sync.Mutex
 	sent  []protocol.CallsSignal
-	held  []protocol.HeldUpSignal
-	waits []protocol.HoldUpSignal
+	held  []protocol.RequestHeldUpSignal
+	waits []protocol.WorkerHoldUpSignal
 }
 
 func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error {
@@ -40,9 +40,9 @@ func (e *ears) SignalWorkflow(_ context.Context, _, _, _ string, arg any) error 
 	switch s := arg.(type) {
 	case protocol.CallsSignal:
 		e.sent = append(e.sent, s)
-	case protocol.HeldUpSignal:
+	case protocol.RequestHeldUpSignal:
 		e.held = append(e.held, s)
-	case protocol.HoldUpSignal:
+	case protocol.WorkerHoldUpSignal:
 		e.waits = append(e.waits, s)
 	}
 	return nil
@@ -111,7 +111,7 @@ func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvir
 	if err != nil {
 		t.Fatal(err)
 	}
-	setup := protocol.SharedRequestSetup{Idea: idea,
+	setup := protocol.RequestSetup{Idea: idea,
 		Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
 	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
 		Instances: []turn.InstanceInput{{State: map[string]any{}}}}

@@ -54,7 +54,7 @@ const otherAttempts = 5
 
 // attempt makes one attempt at a Request, by a function whose input has the States. The error says whether the Request
 // is retried, within the retry policy.
-func (a *Activities) attempt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, try func(context.Context) error) error {
 	llms := ideafile.ReadLLMs(jsonval.At(setup.Idea, "config", "llm"), "", new(diag.Problems))
 	limit := llms.AnswerTimeout()
@@ -114,7 +114,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, ideaPatience time
 		return llmError(e)
 	}
 	again := *e
-	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.After(int(info.Attempt)))
+	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.DelayAfter(int(info.Attempt)))
 	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: e.Mend}
 	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
 	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
@@ -132,7 +132,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, ideaPatience time
 			"process", info.WorkflowExecution.ID, "request", request,
 			"error", e.Message, "again", held.Next, "until", held.Until)
 	}
-	a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request, HeldUp: &held})
+	a.reportHeldUp(ctx, protocol.RequestHeldUpSignal{Request: request, HeldUp: &held})
 	return llmError(&again)
 }
 
@@ -141,7 +141,7 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", request)
-		a.reportHeldUp(ctx, protocol.HeldUpSignal{Request: request})
+		a.reportHeldUp(ctx, protocol.RequestHeldUpSignal{Request: request})
 	}
 }
 
@@ -160,24 +160,24 @@ func (a *Activities) goOnIfHeldUp(ctx context.Context, request int) {
 const heldUpSlack = time.Minute
 
 // reportHeldUp informs the process of what it waits for. If that does not arrive, it waits all the same.
-func (a *Activities) reportHeldUp(ctx context.Context, s protocol.HeldUpSignal) {
+func (a *Activities) reportHeldUp(ctx context.Context, s protocol.RequestHeldUpSignal) {
 	if s.Request == 0 {
 		return
 	}
 	of := activity.GetInfo(ctx).WorkflowExecution
 	if a.HoldUps != nil && s.HeldUp != nil {
-		a.HoldUps.Waits(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
+		a.HoldUps.RecordWait(of.ID, s.HeldUp.Cause, s.HeldUp.Next.Add(heldUpSlack))
 	} else {
 		a.endHoldUp(of.ID)
 	}
-	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalHeldUp, s)
+	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalRequestHeldUp, s)
 }
 
 // endHoldUp records that no LLM's server is waited for.
 func (a *Activities) endHoldUp(process string) {
 	if a.HoldUps != nil {
-		a.HoldUps.GoesOn(process, turn.CodeLLMUnreachable)
-		a.HoldUps.GoesOn(process, turn.CodeRateLimited)
+		a.HoldUps.ForgetWait(process, turn.CodeLLMUnreachable)
+		a.HoldUps.ForgetWait(process, turn.CodeRateLimited)
 	}
 }
 

@@ -41,8 +41,8 @@ type RecheckObserver interface {
 
 // HoldUps notes that a process waits for something until a time, and that it goes on.
 type HoldUps interface {
-	Waits(process, cause string, until time.Time)
-	GoesOn(process, cause string)
+	RecordWait(process, cause string, until time.Time)
+	ForgetWait(process, cause string)
 }
 
 // Outcomes beside the codes of faults (ideafile.CodeToolFailed, turn.CodeTruncated, …).

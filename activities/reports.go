@@ -26,8 +26,8 @@ type reportBatcher struct {
 }
 
 type reportQueue struct {
-	pace *rate.Limiter
-	next *reportBatch // that others may join; nil: none
+	pace      *rate.Limiter
+	nextBatch *reportBatch // that others may join; nil: none
 }
 
 // reportsSignal is turn.ReportSignal with reports that are left as they are.
@@ -61,8 +61,8 @@ func (g *reportBatcher) send(ctx context.Context, to string, s reportsSignal,
 	defer close(b.done)
 	err := of.pace.Wait(ctx)
 	g.mu.Lock()
-	if of.next == b {
-		of.next = nil
+	if of.nextBatch == b {
+		of.nextBatch = nil
 	}
 	s = b.reportsSignal
 	g.mu.Unlock()
@@ -80,7 +80,7 @@ func (g *reportBatcher) join(to string, s reportsSignal) (of *reportQueue, b *re
 	of = g.byID[to]
 	if of == nil {
 		maps.DeleteFunc(g.byID, func(_ string, old *reportQueue) bool {
-			return old.next == nil && old.pace.Tokens() >= reportBatchBurst
+			return old.nextBatch == nil && old.pace.Tokens() >= reportBatchBurst
 		})
 		if g.byID == nil {
 			g.byID = map[string]*reportQueue{}
@@ -88,17 +88,17 @@ func (g *reportBatcher) join(to string, s reportsSignal) (of *reportQueue, b *re
 		of = &reportQueue{pace: rate.NewLimiter(rate.Every(reportBatchInterval), reportBatchBurst)}
 		g.byID[to] = of
 	}
-	b = of.next
+	b = of.nextBatch
 	if isFirst = b == nil; isFirst {
 		b = &reportBatch{done: make(chan struct{})}
-		of.next = b
+		of.nextBatch = b
 	}
 	b.Reports = append(b.Reports, s.Reports...)
 	for _, r := range s.Reports {
 		b.byteCount += len(r)
 	}
 	if b.byteCount >= maxReportBatchBytes {
-		of.next = nil
+		of.nextBatch = nil
 	}
 	return of, b, isFirst
 }

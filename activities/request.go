@@ -26,7 +26,7 @@ import (
 // SendRequest makes one Request: it streams the LLM's solution and sends each Call to its instance at the byte that
 // closes it. An error means that the LLM gave no reply and the Request may be sent again; once a reply has begun, the
 // result has its outcome, good or bad. answer is the answer of a batch, if there is one; the LLM is not asked then.
-func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (reply *turn.LLMReply, err error) {
 	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
 		if answer.Completion == "" {
@@ -44,7 +44,7 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.SharedReque
 	return reply, err
 }
 
-func (a *Activities) attemptRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) attemptRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, answer protocol.BatchAnswer) (*turn.LLMReply, error) {
 	starts := instanceStartStateOf(input, states)
 	reply, err := a.withSlot(ctx, input, func(seen *RequestAttempt) (*turn.LLMReply, error) {
@@ -83,12 +83,12 @@ func instanceStartStateOf(input *turn.RequestInput, states protocol.RequestState
 }
 
 // requestSize is about how many bytes of JSON a Request is made of.
-func requestSize(setup protocol.SharedRequestSetup, states protocol.RequestStates) int {
+func requestSize(setup protocol.RequestSetup, states protocol.RequestStates) int {
 	const maxTimes = 1 << 30
 	return jsonval.SizeUpToLimit(setup.Idea, maxTimes) + jsonval.SizeUpToLimit(states.Changes, maxTimes)
 }
 
-func (a *Activities) streamRequest(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	starts instanceStartState,
 	batch protocol.BatchAnswer, seen *RequestAttempt) (*turn.LLMReply, error) {
 	r, err := a.newRequest(ctx, setup, input)
@@ -148,7 +148,7 @@ type request struct {
 	reply      turn.LLMReply
 }
 
-func (a *Activities) newRequest(ctx context.Context, setup protocol.SharedRequestSetup,
+func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup,
 	input *turn.RequestInput) (*request, error) {
 	idea, err := a.readIdeaWithTools(ctx, setup.Idea)
 	if err != nil {
@@ -200,7 +200,7 @@ func promptDigest(q llm.Request) string {
 }
 
 // chooseLLMs decides who answers: replies made up from schemas, a script, or the LLMs of the Idea.
-func (r *request) chooseLLMs(setup protocol.SharedRequestSetup) (err error) {
+func (r *request) chooseLLMs(setup protocol.RequestSetup) (err error) {
 	// If a line of a script demands a retry, the next line follows.
 	replies, number := setup.Replies, r.input.Turn+r.reply.HTTPAttempts-1
 	if line, ok := makeFakeReply(r.idea, setup, r.input, r.question.Messages); ok {

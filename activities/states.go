@@ -11,7 +11,7 @@ import (
 
 // restoreStates adds the States to a Brief, which travels without them: the States of the Idea that the Request builds
 // on, with the changes since.
-func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) error {
 	base, err := a.statesAt(ctx, setup, input, states.Base)
 	if err == nil {
@@ -23,7 +23,7 @@ func (a *Activities) restoreStates(ctx context.Context, setup protocol.SharedReq
 	return nil
 }
 
-func (a *Activities) statesAt(ctx context.Context, setup protocol.SharedRequestSetup, input *turn.RequestInput,
+func (a *Activities) statesAt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	base protocol.IdeaRef) (map[string]any, error) {
 	if base.At > 0 {
 		return a.Chains.States(ctx, input.ProcessID, base)

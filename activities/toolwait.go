@@ -83,8 +83,8 @@ func (a *Activities) tellOfWait(ctx context.Context, waits *toolWaits, cause str
 	held *turn.HeldUp) (reported bool) {
 	longest, reported := waits.set(in, held)
 	if reported {
-		a.signalWait(ctx, in.Process, "", protocol.SignalHoldUp, protocol.HoldUpSignal{Cause: cause, HeldUp: longest,
-			Worker: waits.worker})
+		a.signalWait(ctx, in.Process, "", protocol.SignalWorkerHoldUp,
+			protocol.WorkerHoldUpSignal{Cause: cause, HeldUp: longest, Worker: waits.worker})
 	}
 	return reported
 }

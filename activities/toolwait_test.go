@@ -94,7 +94,7 @@ func TestAProcessIsToldOfTheWaitsOfItsCallsAsLongAsOneWaits(t *testing.T) {
 			a, tool := newWorker(t, llm.Config{}), counter{}
 			a.Runners = runner.NewRegistry()
 			a.Runners.Register(ideafile.KindHTTP, tool)
-			run := func(call string, answer error) []protocol.HoldUpSignal {
+			run := func(call string, answer error) []protocol.WorkerHoldUpSignal {
 				tool[call] = answer
 				in := protocol.ExecuteInput{Process: "p", Call: call, Tool: "count",
 					Binding: ideafile.ToolBinding{Kind: ideafile.KindHTTP}}

@@ -32,8 +32,8 @@ type Waiting struct {
 // unansweredError says why processes did not answer. What the others answered comes beside it.
 type unansweredError struct {
 	error
-	processes []string
-	none      bool // nobody answered
+	processes      []string
+	nobodyAnswered bool // nobody answered
 }
 
 func (e *unansweredError) Unwrap() error { return e.error }
@@ -45,7 +45,7 @@ func Unanswered(err error) (processes []string, _ error) {
 	switch {
 	case !is:
 		return nil, err
-	case e.none:
+	case e.nobodyAnswered:
 		return e.processes, err
 	}
 	return e.processes, nil
@@ -226,7 +226,7 @@ func queryEach[T any](
 			silent.processes, silent.error = append(silent.processes, ids[n]), errors.Join(silent.error, why)
 		}
 	}
-	if silent.none = len(silent.processes) == len(ids); silent.error != nil {
+	if silent.nobodyAnswered = len(silent.processes) == len(ids); silent.error != nil {
 		return found, &silent
 	}
 	return found, nil

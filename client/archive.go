@@ -61,6 +61,6 @@ func (a *Archive) Collect(ctx context.Context, rules chain.Rules) (*chain.Collec
 
 // Held asks the server which values of the store its histories still need, for Collect. It reads every history of the
 // namespace.
-func (c *Client) Held(ctx context.Context) (*chain.Held, error) {
+func (c *Client) Held(ctx context.Context) (*chain.NamespaceContents, error) {
 	return chain.ReadTemporal(ctx, c.temporal.WorkflowService(), c.namespace, c.archive.values.Keys().OpenPayload)
 }

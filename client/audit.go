@@ -37,15 +37,15 @@ func (c *Chain) VerifyWithProgress(ctx context.Context, progress func(checked, o
 
 // verifyWithin adds to a Report what is broken in the chains of the parts and delegates.
 func (c *Chain) verifyWithin(ctx context.Context, r *chain.Report) error {
-	within, err := c.chains.Within(ctx, c.process)
+	within, err := c.chains.ListPartsAndDelegates(ctx, c.process)
 	for _, id := range within {
 		below, err := c.chains.Verify(ctx, id)
 		if err != nil {
 			return err
 		}
-		r.Within, r.IsIntact = r.Within+1, r.IsIntact && below.IsIntact
+		r.ChainsBelow, r.IsIntact = r.ChainsBelow+1, r.IsIntact && below.IsIntact
 		for _, b := range below.Broken {
-			r.Broken = append(r.Broken, chain.Broken{At: b.At, Part: b.Part, Problem: "in " + id + ": " + b.Problem})
+			r.Broken = append(r.Broken, chain.Broken{At: b.At, Item: b.Item, Problem: "in " + id + ": " + b.Problem})
 		}
 	}
 	return err

@@ -28,7 +28,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 			}
 		}
 		c := New(nil, "", store).Chain("p")
-		if r, err := c.Verify(t.Context()); err != nil || !r.IsIntact || r.Within != 4 {
+		if r, err := c.Verify(t.Context()); err != nil || !r.IsIntact || r.ChainsBelow != 4 {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		place := chain.Place(changed, 1)
@@ -43,7 +43,7 @@ func TestAChangedChainOfAPartOrADelegateIsFound(t *testing.T) {
 			return nil
 		})
 		r, err := c.Verify(t.Context())
-		if err != nil || r.IsIntact || len(r.Broken) == 0 || r.Broken[0].Part != place ||
+		if err != nil || r.IsIntact || len(r.Broken) == 0 || r.Broken[0].Item != place ||
 			!strings.HasPrefix(r.Broken[0].Problem, "in "+changed+": ") {
 			t.Errorf("%s changed: %+v, %v", changed, r, err)
 		}

@@ -31,9 +31,9 @@ func (c *Chain) length(ctx context.Context, act string) (int, error) {
 	return last, err
 }
 
-// forgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its latest
-// Idea.
-func (c *Chain) forgotten(ctx context.Context, last int) error {
+// checkNotForgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its
+// latest Idea.
+func (c *Chain) checkNotForgotten(ctx context.Context, last int) error {
 	link, err := c.chains.LinkAt(ctx, c.process, last)
 	if err != nil || link.Forgotten == nil {
 		return err
@@ -46,7 +46,7 @@ func (c *Chain) forgotten(ctx context.Context, last int) error {
 func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
 	number, last, err := c.find(ctx, act, at)
 	if err == nil && (at == 0 || at < last) {
-		err = c.forgotten(ctx, last)
+		err = c.checkNotForgotten(ctx, last)
 	}
 	return number, err
 }
@@ -152,8 +152,8 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, at
 				e.Proof = d.Proof
 			}
 			earlier = append(earlier, e)
-			if d.For != nil {
-				e.By, e.Account, e.Proof = d.For.Name, d.For.Account, ""
+			if d.OnBehalfOf != nil {
+				e.By, e.Account, e.Proof = d.OnBehalfOf.Name, d.OnBehalfOf.Account, ""
 				earlier = append(earlier, e)
 			}
 		}

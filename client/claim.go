@@ -21,7 +21,7 @@ func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.I
 		err = ValidateID(o.ID)
 	}
 	if err == nil {
-		err = c.unclaimed(ctx, o.ID)
+		err = c.checkUnclaimed(ctx, o.ID)
 	}
 	return err
 }
@@ -33,15 +33,15 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	}
 	for n := 1; ; n++ {
 		id := fmt.Sprintf("%s-fork-%d", base, n)
-		if ideas, known, err := c.claims(ctx, id); err != nil || ideas == 0 && !known {
+		if ideas, known, err := c.findClaims(ctx, id); err != nil || ideas == 0 && !known {
 			return id, err
 		}
 	}
 }
 
-// claims gives how many Ideas the store has under an id, and whether Temporal has a workflow of it, open or within its
-// retention.
-func (c *Client) claims(ctx context.Context, id string) (ideas int, known bool, err error) {
+// findClaims gives how many Ideas the store has under an id, and whether Temporal has a workflow of it, open or within
+// its retention.
+func (c *Client) findClaims(ctx context.Context, id string) (ideas int, known bool, err error) {
 	_, err = c.temporal.DescribeWorkflowExecution(ctx, id, "")
 	switch {
 	case err == nil:
@@ -53,9 +53,9 @@ func (c *Client) claims(ctx context.Context, id string) (ideas int, known bool, 
 	return ideas, known, err
 }
 
-// unclaimed refuses an id that has a chain in the store but no workflow in Temporal.
-func (c *Client) unclaimed(ctx context.Context, id string) error {
-	ideas, known, err := c.claims(ctx, id)
+// checkUnclaimed refuses an id that has a chain in the store but no workflow in Temporal.
+func (c *Client) checkUnclaimed(ctx context.Context, id string) error {
+	ideas, known, err := c.findClaims(ctx, id)
 	if err == nil && ideas > 0 && !known {
 		err = &ClaimedError{ID: id, Ideas: ideas}
 	}

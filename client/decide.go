@@ -108,17 +108,17 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 	}
 	instance, err := p.instanceOf(ctx, d.Call)
 	if err != nil {
-		return count, p.refused(d, err)
+		return count, p.refusedError(d, err)
 	}
 	if d, err = p.sign(ctx, instance, d); err != nil {
 		return count, err
 	}
 	return p.act(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
-		return p.whyNotWaiting(ctx, instance, d.Call)
+		return p.notWaitingError(ctx, instance, d.Call)
 	})
 }
 
-func (p *Process) refused(d Decision, why error) error {
+func (p *Process) refusedError(d Decision, why error) error {
 	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: why.Error()}
 }
 
@@ -158,9 +158,9 @@ func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
 	return list
 }
 
-// whyNotWaiting says why a Call waits for nobody whose instance takes no signals any more: what became of it, as the
+// notWaitingError says why a Call waits for nobody whose instance takes no signals any more: what became of it, as the
 // instance still tells.
-func (p *Process) whyNotWaiting(ctx context.Context, instance, call string) error {
+func (p *Process) notWaitingError(ctx context.Context, instance, call string) error {
 	var v InstanceStatus
 	if err := p.client.queryFor(ctx, slowQueryTimeout, instance, protocol.QueryStatus, &v); err != nil {
 		return fmt.Errorf("nothing waits there: %s has ended, or has no Call %s", p.id, call)

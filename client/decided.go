@@ -125,10 +125,10 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 		for _, e := range log {
 			if d := e.Decision; d != nil && (d.CallID != "" || d.PlanRequest != nil) && d.Kind != Comment &&
 				d.Kind != approval.SteerDeputy {
-				if known.when == nil {
-					known.when = chain.conditions(ctx)
+				if known.conditions == nil {
+					known.conditions = chain.conditions(ctx)
 				}
-				known.made = append(known.made, Decided{Idea: known.at, when: known.when[d.Tool],
+				known.made = append(known.made, Decided{Idea: known.at, when: known.conditions[d.Tool],
 					Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy,
 						Account: d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince,
 						PlanRequest: d.PlanRequest}})
@@ -144,9 +144,9 @@ const maxCachedDecisions = 10_000
 
 // cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
 type cachedDecisions struct {
-	at   int
-	made []Decided
-	when map[string]jsonval.Object // the conditions of policies, by Tool
+	at         int
+	made       []Decided
+	conditions map[string]jsonval.Object // the conditions of policies, by Tool
 }
 
 // conditions gives those that the Tools' policies have on parameters, as the first Idea has them. They stay.

@@ -153,7 +153,7 @@ func (b *bulk) setOutcomes(ctx context.Context, became []approval.Outcome) error
 		if became[n].Became == approval.ActAccepted || became[n].Became == approval.ActRefused {
 			return nil
 		}
-		d.outcome.Refused = b.process.whyNotWaiting(ctx, d.instance, d.outcome.Call).Error()
+		d.outcome.Refused = b.process.notWaitingError(ctx, d.instance, d.outcome.Call).Error()
 		return ctx.Err()
 	})
 }

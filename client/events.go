@@ -83,7 +83,7 @@ func (p *Process) watchEnd(ctx context.Context) chan ending {
 	safego.Go("client.events.end", func() (err error) {
 		r, err = p.Result(ctx)
 		for IsUnreachable(err) && ctx.Err() == nil {
-			Pause(ctx, pollEvery)
+			Sleep(ctx, pollEvery)
 			r, err = p.Result(ctx)
 		}
 		return err
@@ -144,17 +144,17 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 	return func(ctx context.Context, unseen bool) {
 		switch {
 		case p.client.live:
-			Pause(ctx, pollEvery)
+			Sleep(ctx, pollEvery)
 			return
 		case unseen:
 			failures++
-			Pause(ctx, pace.UntilNextAttempt(failures))
+			Sleep(ctx, pace.UntilNextAttempt(failures))
 			return
 		}
 		failures = 0
-		Pause(ctx, pollEvery)
+		Sleep(ctx, pollEvery)
 		for ctx.Err() == nil && !look(ctx) {
-			Pause(ctx, pacing.UntilNextLook())
+			Sleep(ctx, pacing.UntilNextLook())
 		}
 	}
 }
@@ -162,7 +162,7 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 // explainUnreachable says why a process does not answer: the server is unreachable, no worker runs, or a worker runs
 // but cannot continue the process. It also returns what holds the process up, as far as that can be told.
 func (c *Client) explainUnreachable(ctx context.Context, process string, cause error) (*turn.HeldUp, error) {
-	if down := c.health(ctx); down != nil {
+	if down := c.checkHealth(ctx); down != nil {
 		return nil, kind.Errorf(ErrUnreachable, "the server does not answer: %w", down)
 	}
 	h := c.explainNoAnswer(ctx, process, cause)

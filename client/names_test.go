@@ -34,7 +34,7 @@ func TestNamesThatLookLikeAnothersAreRefusedBeforeAnythingIsAsked(t *testing.T) 
 			return err
 		},
 		"run a schedule": func(ctx context.Context, by string) error {
-			return schedules.Of(c).Now(ctx, "s", by)
+			return schedules.Of(c).StartNow(ctx, "s", by)
 		},
 	} {
 		for _, by := range []string{"an\u200bn", "\u0430nn", "a\u0000"} {

@@ -79,9 +79,9 @@ type Deputy struct {
 	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
 }
 
-// Deputy has somebody decide in the place of By. Whether By may decide is checked with each decision. The error is a
-// *RefusedError if the process refused it, and wraps ErrInvalid if the Deputy is malformed.
-func (p *Process) Deputy(ctx context.Context, d Deputy) error {
+// NameDeputy has somebody decide in the place of By. Whether By may decide is checked with each decision. The error is
+// a *RefusedError if the process refused it, and wraps ErrInvalid if the Deputy is malformed.
+func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
 	d.ID = cmp.Or(d.ID, "deputy-"+uuid.NewString()[:8])
 	return p.give(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputy, d.Key)
 }

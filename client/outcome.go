@@ -55,7 +55,7 @@ func (p *Process) act(
 func (p *Process) outcomes(ctx context.Context, workflow string, ids []string) (list []approval.Outcome, err error) {
 	question, wait := uuid.NewString(), queryTimeout
 	var failed error
-	err = p.until(ctx, func() (bool, error) {
+	err = p.pollUntil(ctx, func() (bool, error) {
 		answer, err := p.client.askOutcomes(ctx, wait, workflow, question, ids)
 		var refused *temporal.ApplicationError
 		switch {

@@ -25,7 +25,7 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 	}
 	if d.Digest == "" {
 		if d.Digest = p.digestOf(ctx, instance, d.Call); d.Digest == "" {
-			return d, p.refused(d, p.whyNotWaiting(ctx, instance, d.Call))
+			return d, p.refusedError(d, p.notWaitingError(ctx, instance, d.Call))
 		}
 	}
 	jws, err := d.Key.Sign(p.Claims(d))

@@ -175,8 +175,8 @@ func (c *Client) queryFor(
 	return answer.Get(to)
 }
 
-// health says why the server does not answer; nil where it does.
-func (c *Client) health(ctx context.Context) error {
+// checkHealth says why the server does not answer; nil where it does.
+func (c *Client) checkHealth(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	_, err := c.temporal.CheckHealth(ctx, &sdk.CheckHealthRequest{})

@@ -137,7 +137,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 	if err := p.client.temporal.CancelWorkflow(ctx, p.id, ""); err != nil && !isNotFound(err) {
 		return fmt.Errorf("cancel %s: %w", p.id, err)
 	}
-	err = p.until(ctx, func() (bool, error) {
+	err = p.pollUntil(ctx, func() (bool, error) {
 		info, err := p.describe(ctx)
 		return err == nil && info.GetCloseTime() != nil, p.client.query(ctx, p.id, protocol.QueryStatus, new(any))
 	})

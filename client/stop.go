@@ -16,14 +16,14 @@ const reportGrace = 5 * time.Second
 // Stop pauses the process, lets running Calls finish, and then cancels it. So all that it did is on record, and can be
 // undone.
 func (p *Process) Stop(ctx context.Context, by By) error {
-	if err := p.Rest(ctx, by); err != nil {
+	if err := p.PauseAndWait(ctx, by); err != nil {
 		return err
 	}
 	return p.Cancel(ctx)
 }
 
-// Rest pauses the process, unless it is paused, and waits until its running Calls have finished.
-func (p *Process) Rest(ctx context.Context, by By) error {
+// PauseAndWait pauses the process, unless it is paused, and waits until its running Calls have finished.
+func (p *Process) PauseAndWait(ctx context.Context, by By) error {
 	v, err := p.Status(ctx)
 	if err == nil && v.Status != loop.StatusPaused {
 		err = p.Pause(ctx, by)
@@ -40,7 +40,7 @@ func (p *Process) Rest(ctx context.Context, by By) error {
 // waitUntilIdle waits until the process is paused, or has ended, and none of its Calls runs.
 func (p *Process) waitUntilIdle(ctx context.Context) error {
 	var idle time.Time
-	return p.until(ctx, func() (bool, error) {
+	return p.pollUntil(ctx, func() (bool, error) {
 		running, done, err := p.countCalls(ctx)
 		if err != nil || running > 0 {
 			return false, err

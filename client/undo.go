@@ -36,8 +36,8 @@ type UndoOptions struct {
 	By By
 	// Review has each Call wait for a person, who has it run, answers it or rejects it.
 	Review bool
-	// within is set of a process that is undone with the Call that ran it.
-	within bool
+	// ofDelegate is set of a process that is undone with the Call that ran it.
+	ofDelegate bool
 }
 
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
@@ -48,13 +48,13 @@ type Undoing struct {
 	AtWork bool   `json:"atWork,omitempty"`
 	undo.Plan
 
-	archive *Archive
-	options UndoOptions
-	number  int // of As; 0: it has a name of its own
-	idea    map[string]any
-	of      map[[2]string]*backtest.RanInstance // by process or part, and token
-	parts   []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
-	within  map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
+	archive       *Archive
+	options       UndoOptions
+	number        int // of As; 0: it has a name of its own
+	idea          map[string]any
+	of            map[[2]string]*backtest.RanInstance // by process or part, and token
+	parts         []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
+	delegateIdeas map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
 }
 
 // Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
@@ -79,7 +79,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	}
 	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, number: n,
 		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.RanInstance{},
-		within: jsonval.Object{}}
+		delegateIdeas: jsonval.Object{}}
 	calls, err := u.calls(ctx, instances, earlier)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	}
 	switch {
 	case o.AtWork && o.As != "":
-		return nil, undoneByItself(id, o.As)
+		return nil, undoesItselfError(id, o.As)
 	case o.AtWork:
 		u.As = id
 	case o.As != "":
@@ -157,7 +157,7 @@ func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
 	caller := ""
-	if !u.AtWork && !u.options.within {
+	if !u.AtWork && !u.options.ofDelegate {
 		if caller, err = u.archive.callWithUndo(ctx, u.Process, u.options.Tools); err != nil {
 			return nil, err
 		}
@@ -187,12 +187,12 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 				c.UndoneBy = cmp.Or(c.UndoneBy, before[i.ProcessID].undone[c.ID].As)
 			}
 			if t := i.Idea.Tool(c.Tool); t != nil {
-				c.How = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
+				c.Method = u.undoMethod(c, t, bindings[i.ProcessID][t.Name])
 				if t.DelegateFile != "" {
 					err = u.readDelegate(ctx, &c)
 				}
 			} else {
-				c.How.Kind = ideafile.UndoNever
+				c.Method.Kind = ideafile.UndoNever
 			}
 			if calls = append(calls, c); err != nil {
 				return nil, err
@@ -209,7 +209,7 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	switch {
 	case c.UndoneBy+c.DoneBefore != "":
 		return nil
-	case c.How.Kind == ideafile.UndoByTool:
+	case c.Method.Kind == ideafile.UndoByTool:
 		made, err := u.archive.Chain(c.Delegate).UndoneCalls(ctx)
 		for _, one := range made {
 			if one.As != c.Delegate { // what it has taken back itself, it may have done anew
@@ -217,16 +217,17 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 			}
 		}
 		return err
-	case c.How.Kind != ideafile.UndoProcess || u.options.AtWork:
+	case c.Method.Kind != ideafile.UndoProcess || u.options.AtWork:
 		return nil
 	}
 	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By,
-		Review: u.options.Review, within: true})
+		Review: u.options.Review, ofDelegate: true})
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 		return nil
 	}
 	if err == nil {
-		c.Within, u.within[undoneFile(c.Delegate)] = &undo.Within{Process: c.Delegate, Plan: of.Plan}, of.idea
+		c.DelegateUndo = &undo.DelegateUndo{Process: c.Delegate, Plan: of.Plan}
+		u.delegateIdeas[undoneFile(c.Delegate)] = of.idea
 	}
 	return err
 }

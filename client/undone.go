@@ -46,7 +46,7 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 		return f, fmt.Errorf("read from which Idea of %s a process was forked: %w", f.process, wrong)
 	}
 	of := &Chain{c.chains, f.process}
-	if last, err := of.Length(ctx); err != nil || at > last || of.forgotten(ctx, last) != nil {
+	if last, err := of.Length(ctx); err != nil || at > last || of.checkNotForgotten(ctx, last) != nil {
 		return f, err
 	}
 	ends, err := of.endsByIdea(ctx)

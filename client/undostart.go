@@ -36,10 +36,10 @@ func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
 	}
 	files := jsonval.Object{}
 	for n, s := range u.Undo {
-		if s.Within != nil {
-			file := undoneFile(s.Within.Process)
-			files[file] = u.within[file]
-			tools[delegateTool(n)] = jsonval.Object{"title": "take back " + s.Within.Process, "_delegate": file}
+		if s.DelegateUndo != nil {
+			file := undoneFile(s.DelegateUndo.Process)
+			files[file] = u.delegateIdeas[file]
+			tools[delegateTool(n)] = jsonval.Object{"title": "take back " + s.DelegateUndo.Process, "_delegate": file}
 		}
 	}
 	return jsonval.Object{"meta": meta, "config": config, "schema": jsonval.Object{"tools": tools},
@@ -56,7 +56,7 @@ func (u *Undoing) undoContext() []any {
 	var order [][2]string
 	steps := map[[2]string][]undo.Step{}
 	for n, s := range u.Undo {
-		if s.Within != nil {
+		if s.DelegateUndo != nil {
 			s.Tool = delegateTool(n)
 		}
 		key := [2]string{s.Process, s.Instance}
@@ -93,7 +93,7 @@ func (u *Undoing) stepCalls(steps []undo.Step) []any {
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		review := u.options.Review && s.Within == nil // of a process within, its own Calls are reviewed
+		review := u.options.Review && s.DelegateUndo == nil // of a process within, its own Calls are reviewed
 		calls = append(calls,
 			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }, review))
 	}
@@ -109,12 +109,12 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 		return false, c.checkNotUndone(ctx, id, err)
 	}
 	if o.As != "" {
-		return false, undoneByItself(id, o.As)
+		return false, undoesItselfError(id, o.As)
 	}
-	return true, c.Process(id).Rest(ctx, o.By)
+	return true, c.Process(id).PauseAndWait(ctx, o.By)
 }
 
-func undoneByItself(id, as string) error {
+func undoesItselfError(id, as string) error {
 	return undoRefused(id, "it is at work and takes back by itself, so it cannot be done as process "+as)
 }
 
@@ -129,7 +129,7 @@ func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Und
 	}
 	u, err = c.archive.Undo(ctx, id, o)
 	if o.AtWork && errors.Is(err, ErrNotFound) && o.ToIdea == 0 {
-		return &Undoing{Process: id, As: id, AtWork: true, Plan: undo.NoPlan()}, nil
+		return &Undoing{Process: id, As: id, AtWork: true, Plan: undo.EmptyPlan()}, nil
 	}
 	return u, err
 }
@@ -155,8 +155,8 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 // checkStepsNotUndone is checkNotUndone for the processes that Calls ran.
 func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
 	for _, s := range steps {
-		if s.Within != nil {
-			err = c.checkStepsNotUndone(ctx, s.Within.Undo, c.checkNotUndone(ctx, s.Within.Process, err))
+		if s.DelegateUndo != nil {
+			err = c.checkStepsNotUndone(ctx, s.DelegateUndo.Undo, c.checkNotUndone(ctx, s.DelegateUndo.Process, err))
 		}
 	}
 	return err
@@ -222,7 +222,7 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 	payload := u.options.By.payload()
 	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
 	began := time.Now()
-	waited := p.until(ctx, func() (bool, error) { // it may not have heard yet that its delegates are at rest
+	waited := p.pollUntil(ctx, func() (bool, error) { // it may not have heard yet that its delegates are at rest
 		err = p.steer(ctx, approval.SteerUndo, payload)
 		refused, is := errors.AsType[*RefusedError](err)
 		early := is && refused.Code == approval.CodeNotAtRest

@@ -38,9 +38,9 @@ func (c *Client) signal(ctx context.Context, workflow, name string, payload map[
 	return true, nil
 }
 
-// until calls ask repeatedly until it is done. Without an answer it waits as long as the server is reachable, and calls
-// OnNoWorker: a signal takes effect when a worker is back.
-func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) error {
+// pollUntil calls ask repeatedly until it is done. Without an answer it waits as long as the server is reachable, and
+// calls OnNoWorker: a signal takes effect when a worker is back.
+func (p *Process) pollUntil(ctx context.Context, ask func() (done bool, err error)) error {
 	lastEventAt, printed, every := time.Now(), false, 20*time.Millisecond
 	for {
 		done, err := ask()
@@ -52,7 +52,7 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 		case err == nil:
 			lastEventAt = time.Now()
 		default:
-			down := p.client.health(ctx)
+			down := p.client.checkHealth(ctx)
 			if down != nil && time.Since(lastEventAt) > silence {
 				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, down)
 			}
@@ -61,7 +61,7 @@ func (p *Process) until(ctx context.Context, ask func() (done bool, err error)) 
 				p.client.notifyNoWorker(p.id, err)
 			}
 		}
-		Pause(ctx, every)
+		Sleep(ctx, every)
 		every = min(2*every, pollEvery)
 	}
 }
@@ -72,7 +72,7 @@ func (c *Client) notifyNoWorker(process string, cause error) {
 	}
 }
 
-// Pause waits for a while, or until the context ends.
-func Pause(ctx context.Context, d time.Duration) {
+// Sleep waits for a while, or until the context ends.
+func Sleep(ctx context.Context, d time.Duration) {
 	_ = pause.For(ctx, d)
 }

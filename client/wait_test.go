@@ -7,8 +7,8 @@ import (
 )
 
 func TestAWaitEndsWithItsContext(t *testing.T) {
-	Pause(t.Context(), time.Nanosecond)
+	Sleep(t.Context(), time.Nanosecond)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	Pause(ctx, time.Hour)
+	Sleep(ctx, time.Hour)
 }

@@ -219,5 +219,5 @@ func (x *exchange) replayCompletion() (*chunkStream, error) {
 	if s.Next() {
 		return s, nil
 	}
-	return nil, s.noReply()
+	return nil, s.noReplyError()
 }

@@ -31,12 +31,12 @@ func (s *chunkStream) Next() bool {
 	return true
 }
 
-// noReply is why the stream ended before its first chunk.
-func (s *chunkStream) noReply() error {
+// noReplyError returns why the stream ended before its first chunk.
+func (s *chunkStream) noReplyError() error {
 	if err := s.Err(); err != nil {
 		return err
 	}
-	return errNoReply{beginningOf(s.others)}
+	return errNoReply{beginningOf(s.strayLines)}
 }
 
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.

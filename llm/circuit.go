@@ -21,8 +21,8 @@ const knockTime = 10 * time.Second
 // Pauses are those between attempts, up to the longest.
 type Pauses struct{ Longest time.Duration }
 
-// After returns the pause after failed attempts, failed from 1.
-func (p Pauses) After(failed int) time.Duration {
+// DelayAfter returns the pause after failed attempts, failed from 1.
+func (p Pauses) DelayAfter(failed int) time.Duration {
 	d := p.first()
 	for n := 1; n < failed && d < p.longest(); n++ {
 		d = p.next(d)

@@ -23,17 +23,17 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 		time.Millisecond: time.Millisecond} {
 		p, before := Pauses{Longest: longest}, time.Duration(0)
 		for n := 1; n <= 40; n++ {
-			d := p.After(n)
+			d := p.DelayAfter(n)
 			if d < before || d > last {
 				t.Errorf("longest %s: the pause after %d attempts is %s, after %s", longest, n, d, before)
 			}
 			before = d
 		}
-		if first := p.After(1); before != last || first != min(time.Second, last) {
+		if first := p.DelayAfter(1); before != last || first != min(time.Second, last) {
 			t.Errorf("longest %s: from %s to %s", longest, first, before)
 		}
 	}
-	if d := (Pauses{}).After(1 << 30); d != DefaultLongestPause {
+	if d := (Pauses{}).DelayAfter(1 << 30); d != DefaultLongestPause {
 		t.Errorf("%s after very many", d)
 	}
 }
@@ -141,7 +141,7 @@ func TestPausesGrowWhereAnAnswerSaysThatTheModelIsAway(t *testing.T) {
 		c := newClient(t, s.config())
 		for n := range 5 {
 			_, err := makeRequest(t, c)
-			if e := refused(t, err); e.HeldBack || e.RetryAfter < c.circuit.pauses.After(n+1) {
+			if e := refused(t, err); e.HeldBack || e.RetryAfter < c.circuit.pauses.DelayAfter(n+1) {
 				t.Errorf("%s: after attempt %d the pause is %s: %+v", how, n+1, e.RetryAfter, e)
 			}
 			c.circuit.mu.Lock()

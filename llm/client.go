@@ -142,7 +142,7 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 		e.Message += ", with reasoning only"
 		e.Mend, e.ThoughtOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
 	}
-	if text := beginningOf(r.stream.others); text != "" {
+	if text := beginningOf(r.stream.strayLines); text != "" {
 		e.Message += ", with this text: " + x.redact(text)
 	}
 	return e

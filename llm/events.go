@@ -19,18 +19,18 @@ import (
 // one without an empty line, cannot read a response that is one object, takes `"error": null` for an error, and goes
 // over each event four times.
 type eventReader struct {
-	response *http.Response
-	lines    *bufio.Scanner
-	onLine   func() // called for every line, comments among them
-	bare     bool   // lines of JSON, not server-sent events
-	first    bool   // only empty lines have come so far
-	name     string // of the event that is being read
-	data     []byte // of the event that is being read
-	parser   fastjson.Parser
-	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
-	event    *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
-	err      error
-	others   []byte // the beginning of the lines that belong to no event: a page in place of a stream
+	response   *http.Response
+	lines      *bufio.Scanner
+	onLine     func() // called for every line, comments among them
+	bare       bool   // lines of JSON, not server-sent events
+	first      bool   // only empty lines have come so far
+	name       string // of the event that is being read
+	data       []byte // of the event that is being read
+	parser     fastjson.Parser
+	parsed     *fastjson.Value // data as JSON; nil: not parsed, or no JSON
+	event      *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
+	err        error
+	strayLines []byte // the beginning of the lines that belong to no event: a page in place of a stream
 }
 
 func newEventReader(response *http.Response, onLine func()) *eventReader {
@@ -94,8 +94,8 @@ func (e *eventReader) takeLine(line []byte) bool {
 		return e.isWholeEvent() && e.emitEvent()
 	case "", "id", "retry": // a comment, or of no use here
 	default:
-		if len(e.others) < maxMessage {
-			e.others = append(append(e.others, line[:min(len(line), maxMessage)]...), '\n')
+		if len(e.strayLines) < maxMessage {
+			e.strayLines = append(append(e.strayLines, line[:min(len(line), maxMessage)]...), '\n')
 		}
 	}
 	return false

@@ -210,7 +210,7 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 		return s, nil
 	}
 	_ = s.Close()
-	return nil, s.noReply()
+	return nil, s.noReplyError()
 }
 
 // pauseClient holds back the worker's other Requests to the same model, if the server says for how long.

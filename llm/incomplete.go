@@ -56,7 +56,7 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 		return newFault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
 	case truncated && r.Finish == "":
 		message := "the stream ended before the reply did"
-		if text := beginningOf(reader.stream.others); text != "" {
+		if text := beginningOf(reader.stream.strayLines); text != "" {
 			message += "; the server sent a text in its place: " + x.redact(text)
 		}
 		return newFault(turn.CodeTruncated, message)

@@ -43,7 +43,7 @@ func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*so
 			return s, fmt.Errorf("the key %q stands twice", key)
 		}
 		seen[key] = true
-		if err := s.member(d, key, onCall); err != nil {
+		if err := s.readMember(d, key, onCall); err != nil {
 			return s, err
 		}
 	}
@@ -66,7 +66,7 @@ func (s *solution) textBehind(left *bytes.Buffer) []byte {
 	return text
 }
 
-func (s *solution) member(d *json.Decoder, key string, onCall func(int, json.RawMessage)) error {
+func (s *solution) readMember(d *json.Decoder, key string, onCall func(int, json.RawMessage)) error {
 	switch key {
 	case "calls":
 		return s.readCalls(d, onCall)

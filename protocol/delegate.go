@@ -23,8 +23,8 @@ type DelegationContext struct {
 	Resumed string `json:"resumed,omitempty"`
 	// Depth counts the delegates within which this process runs.
 	Depth int `json:"depth,omitempty"`
-	// Above are the processes and instances with which this one ends.
-	Above []ProcessRef `json:"above,omitempty"`
+	// Ancestors are the processes and instances with which this one ends.
+	Ancestors []ProcessRef `json:"above,omitempty"`
 	// To is the Call that this process runs for; nil: it is no delegate.
 	To *ParentCall `json:"to,omitempty"`
 	// Oversight holds the rules, set by the processes that this one works for, about who may decide.

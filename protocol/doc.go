@@ -3,9 +3,9 @@
 //
 //   - names: the task queue, workflow types, activities, signals, queries, memo fields and search attributes
 //     (names.go), and how the ids of workflows and the idempotency keys of Calls are made (ids.go);
-//   - what a process starts from (Start, Delegation) and what an instance starts from (SharedInstanceSetup,
+//   - what a process starts from (Start, Delegation) and what an instance starts from (InstanceSetup,
 //     InstanceStart);
-//   - the inputs and results of activities: SharedRequestSetup, ExecuteInput, BatchCall, SealInput, GatherInput, …;
+//   - the inputs and results of activities: RequestSetup, ExecuteInput, BatchCall, SealInput, GatherInput, …;
 //   - the payloads of signals between workflows: CallsSignal, CloseSignal, EndSignal, HoldSignal, CorrectionSignal,
 //     DelegateReport;
 //   - the answers to queries: ProcessView, InstanceView, ProcessApprovals, …;

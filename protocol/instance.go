@@ -7,8 +7,8 @@ import (
 	"processidea/model/turn"
 )
 
-// SharedInstanceSetup is what all instances of a process share.
-type SharedInstanceSetup struct {
+// InstanceSetup is what all instances of a process share.
+type InstanceSetup struct {
 	Process string `json:"process"`
 	// FirstRunID is the id of the process's first run: it stays the same across continue-as-new.
 	FirstRunID string         `json:"firstRunId"`
@@ -83,10 +83,10 @@ type InstanceResult struct {
 
 // Owners lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is
 // a delegate of.
-func (s SharedInstanceSetup) Owners() []ProcessRef {
+func (s InstanceSetup) Owners() []ProcessRef {
 	list := []ProcessRef{{ID: s.Process, FirstRunID: s.FirstRunID}}
 	if s.Parent != nil {
 		list = append(list, *s.Parent)
 	}
-	return append(list, s.Delegation.Above...)
+	return append(list, s.Delegation.Ancestors...)
 }

@@ -52,15 +52,17 @@ const (
 	SignalDelegate = "delegate"
 	// SignalHold keeps an instance from starting anything new, and lets it go on (HoldSignal). The process sends it.
 	SignalHold = "hold"
-	// SignalLead steers a part or a delegate (ParentSignal). The process or the instance that it works for sends it.
-	SignalLead = "lead"
+	// SignalSteerChild steers a part or a delegate (SteerChildSignal). The process or the instance that it works for
+	// sends it.
+	SignalSteerChild = "lead"
 	// SignalCorrect brings a person's correction to an instance (CorrectionSignal). The process sends it.
 	SignalCorrect = "correct"
-	// SignalHeldUp tells a process what its Request waits for (HeldUpSignal). The activity that waits sends it.
-	SignalHeldUp = "heldUp"
-	// SignalHoldUp tells a process what holds up all that a worker does for it (HoldUpSignal). The worker sends it,
-	// again and again while that lasts.
-	SignalHoldUp = "holdUp"
+	// SignalRequestHeldUp tells a process what its Request waits for (RequestHeldUpSignal). The activity that waits
+	// sends it.
+	SignalRequestHeldUp = "heldUp"
+	// SignalWorkerHoldUp tells a process what holds up all that a worker does for it (WorkerHoldUpSignal). The worker
+	// sends it, again and again while that lasts.
+	SignalWorkerHoldUp = "holdUp"
 
 	// UpdateOutcome asks what became of acts (OutcomeQuestion, OutcomeAnswer). A query of this name answers at once,
 	// for a workflow that has ended.

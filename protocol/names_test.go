@@ -25,9 +25,9 @@ func TestNamesNeverChange(t *testing.T) {
 		protocol.SignalCalls: "calls", protocol.SignalClose: "close", protocol.SignalEnd: "end",
 		protocol.SignalReport: "report",
 		protocol.SignalPart:   "part", protocol.SignalDelegate: "delegate", protocol.SignalHold: "hold",
-		protocol.SignalCorrect: "correct", protocol.SignalLead: "lead",
-		protocol.SignalHeldUp: "heldUp",
-		protocol.SignalHoldUp: "holdUp",
+		protocol.SignalCorrect: "correct", protocol.SignalSteerChild: "lead",
+		protocol.SignalRequestHeldUp: "heldUp",
+		protocol.SignalWorkerHoldUp:  "holdUp",
 
 		protocol.QueryStatus: "status", protocol.QueryIdea: "idea", protocol.QueryApprovals: "approvals",
 		protocol.QueryPlan:     "plan",

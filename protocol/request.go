@@ -13,7 +13,7 @@ type PrepareResult struct {
 	// LLM is whether the worker knows an LLM to ask.
 	LLM bool `json:"llm,omitempty"`
 	// SaveActions is whether the worker saves what a hosted server bills, at the price of time: see
-	// SharedInstanceSetup.
+	// InstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 	// Palette takes the place of the Tools in the Idea, which are too large to travel; nil: they are not.
 	Palette map[string]any `json:"palette,omitempty"`
@@ -33,8 +33,8 @@ type LoadInput struct {
 	Members []string `json:"members,omitempty"`
 }
 
-// SharedRequestSetup is what all Requests of a process share.
-type SharedRequestSetup struct {
+// RequestSetup is what all Requests of a process share.
+type RequestSetup struct {
 	Idea     map[string]any                  `json:"idea"`
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
 	Replies  string                          `json:"replies,omitempty"`
@@ -58,7 +58,7 @@ type BatchAnswer struct {
 
 // RequestStates is where the States are that a Request is about: its RequestInput leaves them out.
 type RequestStates struct {
-	// Base is the Idea of the chain from which they grew; At 0: the Idea in the SharedRequestSetup.
+	// Base is the Idea of the chain from which they grew; At 0: the Idea in the RequestSetup.
 	Base IdeaRef `json:"base"`
 	// Changes is what each State differs in from the one there, by token, as jsonval.ComputeDelta returns it.
 	Changes map[string]any `json:"changes,omitempty"`

@@ -88,8 +88,8 @@ type GatherPart struct {
 	Since int `json:"since,omitempty"`
 }
 
-// ForwardedID is the id of a steering signal that a split process passes on to its parts.
-const ForwardedID = "~whole"
+// ForwardedSignalID is the id of a steering signal that a split process passes on to its parts.
+const ForwardedSignalID = "~whole"
 
 // GatherResult is what Gather found and sealed.
 type GatherResult struct {

@@ -43,14 +43,14 @@ type CloseSignal struct {
 	TellCalls bool `json:"tellCalls,omitempty"`
 }
 
-// HeldUpSignal tells a process what a Request of it waits for; nil: nothing any more, it goes on.
-type HeldUpSignal struct {
+// RequestHeldUpSignal tells a process what a Request of it waits for; nil: nothing any more, it goes on.
+type RequestHeldUpSignal struct {
 	Request int          `json:"request"`
 	HeldUp  *turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// HoldUpSignal tells a process what a cause is about; nil: it is gone.
-type HoldUpSignal struct {
+// WorkerHoldUpSignal tells a process what a cause is about; nil: it is gone.
+type WorkerHoldUpSignal struct {
 	Cause  string       `json:"cause"`
 	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
 	// Worker is who tells of its own Calls alone, and withdraws nobody else's; empty: the cause is the same for all.
@@ -81,8 +81,9 @@ type HoldSignal struct {
 	Quota *turn.Quota `json:"quota,omitempty"`
 }
 
-// ParentSignal is the same for a process that is a part or a delegate of another one, which sends it.
-type ParentSignal struct {
+// SteerChildSignal pauses a part or a delegate, lets it go on, or allows it more. The process that it works for sends
+// it.
+type SteerChildSignal struct {
 	Steer  string      `json:"steer,omitempty"` // pause or resume; empty: neither
 	Reason string      `json:"reason,omitempty"`
 	Quota  *turn.Quota `json:"quota,omitempty"`

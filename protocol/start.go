@@ -34,7 +34,7 @@ type ProcessStart struct {
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
 	// ByHand is who began processes of a schedule by hand, in the order of time.
 	ByHand []BegunByHand `json:"byHand,omitempty"`
-	// SaveActions is inherited from the process that this one is a part or a delegate of: see SharedInstanceSetup.
+	// SaveActions is inherited from the process that this one is a part or a delegate of: see InstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 }
 

@@ -174,7 +174,7 @@ func TestOneOfSeveralInstancesIsForgottenAndWhatIsLeftIsSaid(t *testing.T) {
 				holds("not removed: the history of p in Temporal", "① of p: forgotten")
 			var r forget.Result
 			d.do("forget", "p", "--instance", "1", "--with-history", "--json").is(exit.Done).json(&r)
-			if r.Executions == 0 || len(r.Left)+len(r.Mentions) > 0 {
+			if r.Executions == 0 || len(r.KeptWorkflows)+len(r.Mentions) > 0 {
 				t.Errorf("%+v", r)
 			}
 			for text, files := range found(t, d.data(), "Ada Lovelace") {

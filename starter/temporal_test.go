@@ -31,8 +31,8 @@ func asStarter() int {
 }
 
 // offered is what the program has beside what every program of package command has.
-func offered() engine.Own {
-	own := engine.Own{Tools: tools.NewRegistry()}
+func offered() engine.Additions {
+	own := engine.Additions{Tools: tools.NewRegistry()}
 	texttools.Register(own.Tools)
 	return own
 }

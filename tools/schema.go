@@ -50,11 +50,11 @@ func removeNulls(s *jsonschema.Schema) {
 		return
 	}
 	if slices.Contains(s.Types, "array") {
-		notNull(s)
+		dropNull(s)
 	}
 	for name, p := range s.Properties {
 		if !slices.Contains(s.Required, name) {
-			notNull(p)
+			dropNull(p)
 		}
 		removeNulls(p)
 	}
@@ -62,7 +62,7 @@ func removeNulls(s *jsonschema.Schema) {
 	removeNulls(s.AdditionalProperties)
 }
 
-func notNull(s *jsonschema.Schema) {
+func dropNull(s *jsonschema.Schema) {
 	if len(s.Types) == 2 && s.Types[0] == "null" {
 		s.Type, s.Types = s.Types[1], nil
 	}

@@ -82,8 +82,8 @@ func TestADeputyDecidesWhereverACallWaitsUntilTheEnd(t *testing.T) {
 			for _, l := range links {
 				log, _ := chains.LogAt(t.Context(), process, l.At)
 				for _, e := range log {
-					if d := e.Decision; d != nil && d.For != nil {
-						kinds[d.DecidedBy+" for "+d.For.Name]++
+					if d := e.Decision; d != nil && d.OnBehalfOf != nil {
+						kinds[d.DecidedBy+" for "+d.OnBehalfOf.Name]++
 					} else if d != nil {
 						kinds[d.Kind]++
 					}

@@ -68,7 +68,7 @@ func newEdge(t *testing.T, id string, leaf modeltest.NumberPlace, value string) 
 	base := modeltest.MustDecodeJSON(`{"config": {"llm": {"model": "` + id + `"}}, "schema": {"tools": {"shout": ` + textTool + `}},
 		"context": [{"type": "text", "text": "Go."}]}`).(map[string]any)
 	e := edge{&scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: id}, leaf, value}
-	e.idea = leaf.In(base, modeltest.MustDecodeJSON(value))
+	e.idea = leaf.WithValue(base, modeltest.MustDecodeJSON(value))
 	e.script(`{"solution": {"calls": [{"_tool": "shout", "text": "quick", "_outputPath": "a"}]}}`, nothingMore,
 		nothingMore) // a Request may be made twice
 	return e
@@ -78,7 +78,7 @@ func newEdge(t *testing.T, id string, leaf modeltest.NumberPlace, value string) 
 func edgesThatRun(leaf modeltest.NumberPlace) (values []string) {
 	read := map[any]bool{}
 	for _, value := range append(leaf.Edges(), leaf.Smallest(), leaf.Largest()) {
-		idea := leaf.In(map[string]any{"schema": modeltest.MustDecodeJSON(`{"tools": {"shout": ` + textTool + `}}`)},
+		idea := leaf.WithValue(map[string]any{"schema": modeltest.MustDecodeJSON(`{"tools": {"shout": ` + textTool + `}}`)},
 			modeltest.MustDecodeJSON(value))
 		if _, problems := ideafile.ReadIdea(idea); len(problems) == 0 && !read[meaning(leaf, value)] {
 			read[meaning(leaf, value)] = true

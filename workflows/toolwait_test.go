@@ -126,12 +126,12 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 				{"a", 1, []string{"a waits"}}, {"b", 2, []string{"b waits"}}, {"b", 0, []string{"a waits"}},
 				{"a", 0, nil},
 			} {
-				told := protocol.HoldUpSignal{Cause: turn.CodeToolWaits, Worker: step.worker}
+				told := protocol.WorkerHoldUpSignal{Cause: turn.CodeToolWaits, Worker: step.worker}
 				if step.hours > 0 {
 					told.HeldUp = &turn.HeldUp{Cause: turn.CodeToolWaits, Message: step.worker + " waits",
 						Next: time.Now().Add(step.hours * time.Hour)}
 				}
-				if err := s.client.SignalWorkflow(t.Context(), s.id, "", protocol.SignalHoldUp, told); err != nil {
+				if err := s.client.SignalWorkflow(t.Context(), s.id, "", protocol.SignalWorkerHoldUp, told); err != nil {
 					t.Fatal(err)
 				}
 				eventually(t, fmt.Sprintf("step %d says %q", n, step.says), func() bool {

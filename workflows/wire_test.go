@@ -23,7 +23,7 @@ func TestTheKeysOfWhatIsCarriedAndSentNeverChange(t *testing.T) {
 	for name, typ := range map[string]reflect.Type{
 		"process":  reflect.TypeFor[process.ContinueAsNewInput](),
 		"instance": reflect.TypeFor[instance.ContinueAsNewInput](),
-		"start":    reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.SharedInstanceSetup](),
+		"start":    reflect.TypeFor[protocol.ProcessStart](), "setup": reflect.TypeFor[protocol.InstanceSetup](),
 		"limit": reflect.TypeFor[limit.Queue](), "turns": reflect.TypeFor[limit.TurnRequest](),
 		"calls": reflect.TypeFor[protocol.CallsSignal](), "status": reflect.TypeFor[protocol.ProcessView](),
 		"report": reflect.TypeFor[turn.ReportSignal](),

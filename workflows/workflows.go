@@ -28,7 +28,7 @@ func ProcessWorkflow(ctx workflow.Context, start protocol.ProcessStart,
 // InstanceWorkflow owns the State of one instance, accepts Calls as they close in the stream, runs each as soon as what
 // it reads is there, and reports to its process when nothing runs any more. It lives as long as the instance does.
 func InstanceWorkflow(
-	ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart,
+	ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceStart,
 	carried *instance.ContinueAsNewInput,
 ) (*protocol.InstanceResult, error) {
 	return instance.Run(ctx, setup, own, carried)

@@ -54,18 +54,18 @@ func newBed(ctx context.Context, keep string) (b *bed, err error) {
 		return b, err
 	}
 	_, port, _ := net.SplitHostPort(b.address)
-	b.server = b.program("starter", "dev", "--worker=false", "--port", port, "--ui-port", "-1", "--data", b.data())
+	b.server = b.program("starter", "dev", "--worker=false", "--port", port, "--ui-port", "-1", "--data", b.dataDir())
 	b.worker = b.program("starter", "worker", "--listen", "127.0.0.1:0") // it has the Tools of the examples
 	if err := errors.Join(b.server.start(), b.worker.start()); err != nil {
 		return b, err
 	}
-	if b.store, err = blobs.Open(ctx, filepath.Join(b.data(), "store")); err != nil {
+	if b.store, err = blobs.Open(ctx, filepath.Join(b.dataDir(), "store")); err != nil {
 		return b, err
 	}
 	return b, b.dial(ctx)
 }
 
-func (b *bed) data() string { return filepath.Join(b.dir, "data") }
+func (b *bed) dataDir() string { return filepath.Join(b.dir, "data") }
 
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -91,7 +91,7 @@ func (b *bed) dial(ctx context.Context) error {
 // environment gives the variables by which the programs find each other.
 func (b *bed) environment() []string {
 	return append(os.Environ(), "TEMPORAL_ADDRESS="+b.address, "TEMPORAL_NAMESPACE=default",
-		"PROCESSIDEA_LOST_AFTER=5s", "PROCESSIDEA_STORE="+filepath.Join(b.data(), "store"),
+		"PROCESSIDEA_LOST_AFTER=5s", "PROCESSIDEA_STORE="+filepath.Join(b.dataDir(), "store"),
 		"OPENAI_BASE_URL="+b.llmServer.URL+"/v1", "OPENAI_API_KEY=",
 		"PROCESSIDEA_HTTP_ALLOW="+strings.TrimPrefix(b.toolServer.URL, "http://"))
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // check holds a process against the rules.
-func (r *trial) check(ctx context.Context, p *process) {
+func (r *trial) check(ctx context.Context, p *startedProcess) {
 	r.figures.Processes++
 	if p.err != nil {
 		r.figures.addViolation("every process ends", p.id, "%s", p.err)
@@ -38,14 +38,14 @@ func (r *trial) check(ctx context.Context, p *process) {
 }
 
 // resultWithoutID returns a process's result without its id, for comparison.
-func resultWithoutID(p *process) string {
+func resultWithoutID(p *startedProcess) string {
 	text := jsonval.EncodeToString(jsonval.ToJSONValue([]any{p.result.Status, p.result.Output, p.result.Instances}))
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 
 // checkHistory checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It
 // adds to done when each Call was completed, by Idempotency-Key.
-func (r *trial) checkHistory(ctx context.Context, p *process, id string, done map[string]time.Time) {
+func (r *trial) checkHistory(ctx context.Context, p *startedProcess, id string, done map[string]time.Time) {
 	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
 	ended := false
@@ -116,7 +116,7 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 
 // checkEffects checks the requests that the tools got: everything that the undisturbed process asked for, each under
 // one key, and nothing again once it was done.
-func (r *trial) checkEffects(p, calm *process, done map[string]time.Time) {
+func (r *trial) checkEffects(p, calm *startedProcess, done map[string]time.Time) {
 	keys := map[string]string{}
 	for _, e := range r.tools.effectsOf(p.id) {
 		r.figures.Effects++

@@ -12,7 +12,7 @@ import (
 
 // decideAll approves whatever a policy asks for. For a Call with an unknown outcome it does what a careful person does:
 // it looks whether the tool was reached, and then gives the tool's answer, or else lets the Call run.
-func (r *trial) decideAll(ctx context.Context, all []*process) {
+func (r *trial) decideAll(ctx context.Context, all []*startedProcess) {
 	for ctx.Err() == nil {
 		for _, p := range all {
 			for _, a := range r.pending(ctx, p.id) {

@@ -21,12 +21,13 @@ type trial struct {
 	*bed
 	cases     []testCase
 	figures   *figures
-	reference map[string]*process // the undisturbed processes, by case
-	failed    map[string]bool     // Idempotency-Keys of Calls that failed: the LLM may plan them again under another
+	reference map[string]*startedProcess // the undisturbed processes, by case
+	// failed holds Idempotency-Keys of Calls that failed: the LLM may plan them again under another.
+	failed map[string]bool
 }
 
-// process is a process that was started.
-type process struct {
+// startedProcess is a business process that was started.
+type startedProcess struct {
 	id       string
 	testCase testCase
 	result   *loop.Result
@@ -48,7 +49,7 @@ func (r *trial) runUndisturbed(ctx context.Context) error {
 	}
 	r.awaitAll(ctx, all)
 	r.figures.Undisturbed = seconds(time.Since(begin))
-	r.reference = map[string]*process{}
+	r.reference = map[string]*startedProcess{}
 	for _, p := range all {
 		if p.err != nil {
 			return fmt.Errorf("undisturbed, %s does not end: %w", p.id, p.err)
@@ -111,17 +112,17 @@ func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 }
 
 // startAll starts a process of every case, all at once.
-func (r *trial) startAll(ctx context.Context, wave string) ([]*process, error) {
-	all := make([]*process, len(r.cases))
+func (r *trial) startAll(ctx context.Context, wave string) ([]*startedProcess, error) {
+	all := make([]*startedProcess, len(r.cases))
 	g, ctx := errgroup.WithContext(ctx)
 	for n, c := range r.cases {
-		all[n] = &process{id: c.name + "-" + wave, testCase: c}
+		all[n] = &startedProcess{id: c.name + "-" + wave, testCase: c}
 		g.Go(func() error { return r.startOne(ctx, all[n]) })
 	}
 	return all, g.Wait()
 }
 
-func (r *trial) startOne(ctx context.Context, p *process) error {
+func (r *trial) startOne(ctx context.Context, p *startedProcess) error {
 	file, err := p.testCase.writeFile(r.dir, p.id)
 	if err != nil {
 		return err
@@ -142,7 +143,7 @@ func (r *trial) startOne(ctx context.Context, p *process) error {
 }
 
 // allEnded reports whether the server knows all processes as ended.
-func (r *trial) allEnded(ctx context.Context, all []*process) bool {
+func (r *trial) allEnded(ctx context.Context, all []*startedProcess) bool {
 	for _, p := range all {
 		d, err := r.client.Temporal().DescribeWorkflowExecution(ctx, p.id, "")
 		if err != nil || d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
@@ -153,7 +154,7 @@ func (r *trial) allEnded(ctx context.Context, all []*process) bool {
 }
 
 // awaitAll waits until all processes have ended, and decides for people meanwhile.
-func (r *trial) awaitAll(ctx context.Context, all []*process) {
+func (r *trial) awaitAll(ctx context.Context, all []*startedProcess) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
 	people, leave := context.WithCancel(ctx)
@@ -170,7 +171,7 @@ func (r *trial) awaitAll(ctx context.Context, all []*process) {
 }
 
 // await waits until the process has ended, across outages of the server.
-func (p *process) await(ctx context.Context, r *trial) {
+func (p *startedProcess) await(ctx context.Context, r *trial) {
 	p.err = errors.New("it does not end")
 	for ctx.Err() == nil {
 		try, cancel := context.WithTimeout(ctx, 10*time.Second)

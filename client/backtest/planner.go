@@ -115,7 +115,7 @@ func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
 		if failure.RetryAfter > 0 {
 			wait = failure.RetryAfter
 		}
-		client.Pause(a.ctx, wait)
+		client.Sleep(a.ctx, wait)
 		wait *= 2
 	}
 }

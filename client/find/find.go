@@ -44,8 +44,8 @@ const (
 	partStart   = "start"
 )
 
-// Ideas looks for a text in all Ideas that a store has. It holds the places of one process at a time.
-func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error {
+// SearchIdeas looks for a text in all Ideas that a store has. It holds the places of one process at a time.
+func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options) error {
 	needle := texts.NewNeedle(text)
 	if needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
@@ -78,9 +78,9 @@ func Ideas(ctx context.Context, a *client.Archive, text string, o Options) error
 	return nil
 }
 
-// Histories looks for a text in the histories that Temporal has of the namespace, and in what Schedules start processes
-// from. It holds one page of events at a time.
-func Histories(ctx context.Context, c *client.Client, text string, o Options) error {
+// SearchHistories looks for a text in the histories that Temporal has of the namespace, and in what Schedules start
+// processes from. It holds one page of events at a time.
+func SearchHistories(ctx context.Context, c *client.Client, text string, o Options) error {
 	s := searcher{Client: c, needle: texts.NewNeedle(text), o: o, reported: map[string]bool{}}
 	if s.needle == "" {
 		return kind.Errorf(client.ErrInvalid, "find: the text to look for is empty")
@@ -88,7 +88,7 @@ func Histories(ctx context.Context, c *client.Client, text string, o Options) er
 	service := c.Temporal().WorkflowService()
 	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
 		process, word, isInstance := protocol.ParseInstanceID(workflow)
-		return s.message(ctx, workflow, m, func(token string) error {
+		return s.searchMessage(ctx, workflow, m, func(token string) error {
 			if isInstance { // its history is about it alone
 				token = word
 			}
@@ -98,7 +98,7 @@ func Histories(ctx context.Context, c *client.Client, text string, o Options) er
 	})
 	if err == nil {
 		err = chain.EachSchedule(ctx, service, c.Namespace(), func(schedule string, m proto.Message) error {
-			return s.message(ctx, schedule, m, func(string) error {
+			return s.searchMessage(ctx, schedule, m, func(string) error {
 				return s.report(Held{Schedule: schedule, InInstance: chain.InInstance{Parts: []string{partStart}}})
 			})
 		})
@@ -127,8 +127,11 @@ func (s *searcher) report(h Held) error {
 	return s.o.OnFound(h)
 }
 
-// message looks at the texts of a message, and into its payloads. found is called with the instances that hold it.
-func (s *searcher) message(ctx context.Context, owner string, m proto.Message, found func(token string) error) error {
+// searchMessage looks at the texts of a message, and into its payloads. found is called with the instances that hold
+// it.
+func (s *searcher) searchMessage(
+	ctx context.Context, owner string, m proto.Message, found func(token string) error,
+) error {
 	err := protorange.Range(m.ProtoReflect(), func(v protopath.Values) error {
 		if text, ok := v.Index(-1).Value.Interface().(string); ok && s.needle.IsIn(text) {
 			return found("")
@@ -138,10 +141,10 @@ func (s *searcher) message(ctx context.Context, owner string, m proto.Message, f
 	if err != nil {
 		return err
 	}
-	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return s.payload(ctx, owner, p, found) })
+	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return s.searchPayload(ctx, owner, p, found) })
 }
 
-func (s *searcher) payload(
+func (s *searcher) searchPayload(
 	ctx context.Context, owner string, p *commonpb.Payload, found func(token string) error,
 ) error {
 	values := s.Archive().Store()

@@ -53,7 +53,7 @@ func (x *executions) terminate(ctx context.Context) error {
 		if err != nil || open == 0 {
 			return err
 		}
-		client.Pause(ctx, askEvery)
+		client.Sleep(ctx, askEvery)
 	}
 }
 
@@ -88,7 +88,7 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 		case goneSince.IsZero():
 			goneSince = time.Now()
 		}
-		client.Pause(ctx, askEvery)
+		client.Sleep(ctx, askEvery)
 	}
 }
 

@@ -36,8 +36,8 @@ type Result struct {
 	chain.ForgottenContents
 	// Executions are the runs of workflows that were deleted in Temporal.
 	Executions int `json:"executions"`
-	// Left are workflows that stay because their histories cover all instances of the process.
-	Left []string `json:"left,omitempty"`
+	// KeptWorkflows are workflows that stay because their histories cover all instances of the process.
+	KeptWorkflows []string `json:"left,omitempty"`
 	// Forks are the processes forked from it that were forgotten too, or lost the instance.
 	Forks []Result `json:"forks,omitempty"`
 }
@@ -45,7 +45,7 @@ type Result struct {
 // IsComplete reports whether nothing that may reveal the forgotten data is left.
 func (r Result) IsComplete() bool {
 	inPart := func(f Result) bool { return !f.IsComplete() }
-	return len(r.Left)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
+	return len(r.KeptWorkflows)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
 }
 
 // Process removes all that a process worked on, with its instances, parts and delegates: from the store what nobody
@@ -82,7 +82,7 @@ func (r *Result) remove(
 	contents, err := forget(ctx, chain.Forgetting{
 		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalSettleTime, Open: open,
 		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
-		Held: func(ctx context.Context) (own, others *chain.Held, err error) {
+		Held: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
 			return chain.ReadTemporalApart(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.selects, open)
 		},
 	})
@@ -105,7 +105,7 @@ func forgetForks(
 		return nil, err
 	}
 	if len(forks) > 0 && !o.WithForks {
-		return nil, refused(id, "forks of it still hold its data; forget them too (--with-forks): "+
+		return nil, refusedError(id, "forks of it still hold its data; forget them too (--with-forks): "+
 			strings.Join(forks, ", "))
 	}
 	for _, fork := range forks {
@@ -121,7 +121,7 @@ func forgetForks(
 	return done, nil
 }
 
-func refused(id, reason string) error {
+func refusedError(id, reason string) error {
 	return &client.RefusedError{Process: id, Signal: "forget", Reason: reason}
 }
 
@@ -144,7 +144,7 @@ func ensureEnded(ctx context.Context, t *executions, o Options) error {
 			continue
 		}
 		if !o.Cancel {
-			return refused(t.process, "the process is at work: cancel it first, or add --cancel")
+			return refusedError(t.process, "the process is at work: cancel it first, or add --cancel")
 		}
 		// it may just have ended
 		if err := t.Client.Process(t.process).Cancel(ctx); err != nil && !errors.Is(err, client.ErrRefused) {

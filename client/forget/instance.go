@@ -48,7 +48,7 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 	}
 	r := &Result{Process: id, Instance: token, Forks: forks}
 	if !o.WithHistory {
-		r.Left = left
+		r.KeptWorkflows = left
 	}
 	if err := gone.terminate(ctx); err != nil {
 		return nil, fmt.Errorf("forget %s of %s: %w", token, id, err)
@@ -62,7 +62,7 @@ func classify(id string, err error) error {
 	case errors.Is(err, chain.ErrNoInstance):
 		return kind.Of(client.ErrNotFound, err)
 	case errors.Is(err, chain.ErrOnlyInstance):
-		return refused(id, err.Error())
+		return refusedError(id, err.Error())
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func endedWorkflows(ctx context.Context, x *executions) (all []string, err error
 	for _, r := range runs {
 		id := r.GetExecution().GetWorkflowId()
 		if id == x.process && isOpen(r) {
-			return nil, refused(x.process, "the process is at work: wait until it has ended, or cancel it, which "+
+			return nil, refusedError(x.process, "the process is at work: wait until it has ended, or cancel it, which "+
 				"ends all its instances")
 		}
 		if protocol.IsStartedOrPart(id) && !slices.Contains(all, id) {

@@ -17,8 +17,8 @@ import (
 type Changes struct {
 	// File is an Idea file, whole or in part, or a list of messages: it comes after the Idea.
 	File string `json:"-"`
-	// More is an Idea, whole or in part, that comes after the Idea; it takes no files of delegates.
-	More map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add after it: messages, Tools, configuration"`
+	// IdeaPart is an Idea, whole or in part, that comes after the Idea; it takes no files of delegates.
+	IdeaPart map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add after it: messages, Tools, configuration"`
 	// PlanFile is a list of Calls, or a plan message.
 	PlanFile string `json:"-"`
 	// Input is a file, or a JSON object, that is added to the input.
@@ -40,7 +40,7 @@ func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
 	before := maps.Clone(idea)
 	e.makeRequestAgain()
-	for _, step := range []func() error{e.addFile, e.addMore, e.addPlan, e.addInput, e.mergeStates, e.unsetAll,
+	for _, step := range []func() error{e.addFile, e.addIdeaPart, e.addPlan, e.addInput, e.mergeStates, e.unsetAll,
 		e.setAll, e.nameLLM, e.reopenAll} {
 		if err := step(); err != nil {
 			return nil, err
@@ -83,7 +83,7 @@ func (e *editor) add(messages ...any) {
 	e.idea["context"] = append(context, messages...)
 	for _, raw := range messages {
 		if token, ok := jsonval.AsObject(raw)["_instance"].(string); ok {
-			e.reopens(token)
+			e.markReopened(token)
 		}
 	}
 }
@@ -116,7 +116,7 @@ func (e *editor) addFile() error {
 	return e.addDelegates(more)
 }
 
-func (e *editor) addMore() error { return e.addKeys(e.More) }
+func (e *editor) addIdeaPart() error { return e.addKeys(e.IdeaPart) }
 
 func (e *editor) addKeys(more jsonval.Object) error {
 	for key, v := range jsonval.Sorted(more) {
@@ -241,7 +241,7 @@ func (e *editor) reopenAll() error {
 		switch {
 		case word == "all":
 			for _, t := range owners.InstanceTokens {
-				e.reopens(t)
+				e.markReopened(t)
 			}
 		case !known || token == "":
 			return invalid("reopen %s: there is no such instance; there are %s", word,
@@ -249,7 +249,7 @@ func (e *editor) reopenAll() error {
 		case ideafile.InstanceEndStatus(owners.MessagesByInstance[token], token) == ideafile.InstanceForgotten:
 			return invalid("reopen %s: it was forgotten, and nothing is left of it", word)
 		default:
-			e.reopens(token)
+			e.markReopened(token)
 		}
 	}
 	return nil
@@ -262,7 +262,7 @@ func (e *editor) makeRequestAgain() {
 	ended, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
 	delete(meta, turn.EndedByRequestKey)
 	c := e.Changes
-	if c.File+c.PlanFile+c.Input+c.StateFile == "" && len(c.More)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
+	if c.File+c.PlanFile+c.Input+c.StateFile == "" && len(c.IdeaPart)+len(c.Unset)+len(c.Set)+len(c.Reopen) == 0 &&
 		!c.WithSolution {
 		for _, token := range ended {
 			e.unmark(token)
@@ -270,9 +270,9 @@ func (e *editor) makeRequestAgain() {
 	}
 }
 
-// reopens removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again, or
-// its direct Plan goes on: what that has tried in vain is tried again.
-func (e *editor) reopens(token string) {
+// markReopened removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again,
+// or its direct Plan goes on: what that has tried in vain is tried again.
+func (e *editor) markReopened(token string) {
 	e.reopened[token] = true
 	e.unmark(token)
 }

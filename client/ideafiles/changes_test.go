@@ -43,14 +43,14 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		changed, err := ideafiles.Changes{More: given}.Apply(idea)
+		changed, err := ideafiles.Changes{IdeaPart: given}.Apply(idea)
 		if got, want := string(jsonval.Encode(changed)), fmt.Sprintf(kept, "new"); err != nil || got != want {
 			t.Errorf("%s made %s, %v; want %s", meta, got, err, want)
 		}
 	}
 	idea := map[string]any{"meta": map[string]any{"path": "p"}}
 	changed, err := ideafiles.Changes{
-		More: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
+		IdeaPart: map[string]any{"meta": map[string]any{"decided": []any{}, "startedBy": []any{"zed"}}}}.Apply(idea)
 	if got := string(jsonval.Encode(changed)); err != nil || got != `{"meta":{"path":"p"}}` {
 		t.Errorf("%s %v", got, err)
 	}
@@ -70,11 +70,11 @@ func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
 		return `{"type": "plan", "plan": [{"_tool": "cancel", "id": "` + id +
 			`", "_undoes": {"process": "p", "call": "0.1"}}]}`
 	}
-	kept := ideafiles.Changes{More: idea(`{"type": "text", "text": "Go on."}`)}
+	kept := ideafiles.Changes{IdeaPart: idea(`{"type": "text", "text": "Go on."}`)}
 	if _, err := kept.Apply(idea(plan("a"))); err != nil {
 		t.Error(err)
 	}
-	_, err := ideafiles.Changes{More: idea(plan("b"))}.Apply(idea(plan("a")))
+	_, err := ideafiles.Changes{IdeaPart: idea(plan("b"))}.Apply(idea(plan("a")))
 	if err == nil || !strings.Contains(err.Error(), ".plan[0]._undoes: only undo writes this") {
 		t.Error(err)
 	}

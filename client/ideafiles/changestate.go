@@ -33,7 +33,7 @@ func (e *editor) stateOf(token string) (message jsonval.Object, state any) {
 // change replaces the State of an instance and reopens it.
 func (e *editor) change(token string, message jsonval.Object, state any) {
 	message[ideafile.TypeState] = state
-	e.reopens(token)
+	e.markReopened(token)
 }
 
 func (e *editor) mergeStates() error {

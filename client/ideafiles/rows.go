@@ -260,7 +260,7 @@ func (r row) message(names *namer) (m jsonval.Object, named bool) {
 		delete(r.fields, "_instance")
 	}
 	if named = m["_instance"] != nil; !named {
-		m["_instance"] = names.next()
+		m["_instance"] = names.nextToken()
 	}
 	return m, named
 }

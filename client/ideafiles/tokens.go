@@ -46,7 +46,7 @@ func newNamer(idea *ideafile.Idea) *namer {
 // reserve records a name, and returns an earlier one that looks like it; "" if there is none.
 func (n *namer) reserve(name string) (alike string) { return n.used.AddToken(name) }
 
-func (n *namer) next() string {
+func (n *namer) nextToken() string {
 	for {
 		n.last++
 		name := spelling.TokenForNumber(n.last)

@@ -20,7 +20,7 @@ func TestNamesThatTheFileHasTakenAreLeftOut(t *testing.T) {
 	names := newNamer(ideaOf(t,
 		`{"context":[{"type":"state","_instance":"②","a":1},{"type":"state","_instance":"x","a":1},{"type":"state","_instance":"4","a":1}]}`))
 	for _, want := range []string{"①", "③", "⑤"} { // 4 is how ④ is typed
-		if got := names.next(); got != want {
+		if got := names.nextToken(); got != want {
 			t.Errorf("the next name is %s, want %s", got, want)
 		}
 	}

@@ -36,7 +36,7 @@ const maxDetailLength = 4000
 func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
-		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: decider(d.Decision), What: what(d),
+		out[n] = Decision{When: d.DecidedAt, Idea: d.Idea, Who: decider(d.Decision), What: describeDecision(d),
 			Proof:   proofOf(d.Decision),
 			Reason:  text(d.Reason),
 			Order:   approval.GivesOrder(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
@@ -63,7 +63,7 @@ var verbs = map[string]string{
 	approval.SteerDeputy:   "named a deputy",
 }
 
-func what(d client.Decided) string {
+func describeDecision(d client.Decided) string {
 	verb := cmp.Or(verbs[d.Kind], d.Kind)
 	switch about := d.About(); {
 	case d.CallID == "":
@@ -89,7 +89,7 @@ func decider(d approval.Decision) string {
 	if len(d.Groups) > 0 {
 		who += " of " + strings.Join(d.Groups, ", ")
 	}
-	return text(approval.InPlaceOf(who, d.For))
+	return text(approval.InPlaceOf(who, d.OnBehalfOf))
 }
 
 // proofOf says how it is proved who decided. What the words claim is checked by verifying the chain.

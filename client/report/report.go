@@ -203,7 +203,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 // value, since each part then names its author.
 func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
-		by, entry, single := authors.Of(token, path)
+		by, entry, single := authors.AuthorOf(token, path)
 		if len(path) == 0 || !single && holdsAny(v) {
 			return ""
 		}

@@ -109,7 +109,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 		ID: o.ID, Spec: spec, Action: connect.ScheduledAction(ctx, s.client.Temporal(), s.client.Namespace(), prepared),
 		Overlap:       Overlaps[cmp.Or(o.Overlap, "skip")],
 		CatchupWindow: o.CatchUp, Note: o.Note, Paused: o.Paused,
-		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.when()},
+		Memo: map[string]any{memoPath: prepared.Idea.ProcessPath, memoWhen: o.describeTimes()},
 	})
 	switch {
 	case errors.Is(err, temporal.ErrScheduleAlreadyRunning):
@@ -131,7 +131,7 @@ func (s *Schedules) refuseIdle(ctx context.Context, o Options) error {
 	if err := s.End(ctx, o.ID); err != nil {
 		return err
 	}
-	return invalid("make schedule %s: %s never comes", o.ID, o.when())
+	return invalid("make schedule %s: %s never comes", o.ID, o.describeTimes())
 }
 
 // What a list shows without a description of each.
@@ -171,7 +171,7 @@ func (o Options) check() error {
 	return nil
 }
 
-func (o Options) when() string {
+func (o Options) describeTimes() string {
 	text := strings.Join(o.Cron, ", ")
 	if o.Every > 0 {
 		text = "every " + o.Every.String()
@@ -210,7 +210,7 @@ func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	d, err := s.describe(ctx, id)
 	if err != nil {
-		return nil, s.do("find", id, err)
+		return nil, s.wrapError("find", id, err)
 	}
 	one := &Schedule{ID: id, Paused: d.Schedule.State.Paused, Note: d.Schedule.State.Note, Next: d.Info.NextActionTimes}
 	one.add(d.Info.RecentActions, d.Memo, s.values())
@@ -261,9 +261,9 @@ func (s *Schedules) Resume(ctx context.Context, id, note string) error {
 		func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
-// Now starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it,
+// StartNow starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it,
 // where a policy keeps those from deciding. Where it is empty, nobody of whom such a policy asks can decide.
-func (s *Schedules) Now(ctx context.Context, id, by string) error {
+func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
 	if err := (client.By{Name: by}).CheckName(); err != nil {
 		return fmt.Errorf("start a process of schedule %s: %w", id, err)
 	}
@@ -364,10 +364,10 @@ func (s *Schedules) change(ctx context.Context, what, id string, do func(sdk.Sch
 	if err == nil {
 		err = do(s.client.Temporal().ScheduleClient().GetHandle(ctx, id))
 	}
-	return s.do(what, id, err)
+	return s.wrapError(what, id, err)
 }
 
-func (*Schedules) do(what, id string, err error) error {
+func (*Schedules) wrapError(what, id string, err error) error {
 	switch {
 	case err == nil:
 		return nil

@@ -29,7 +29,7 @@ func (f Fence) Check(r *http.Request) *Refusal {
 	switch {
 	case slices.Contains(f.Origins, origin):
 		return nil
-	case origin != "" && !isSame(origin, r):
+	case origin != "" && !isSameHost(origin, r):
 		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another origin may not send requests here"}
 	case origin == "" && isForeign(r.Header.Get("Sec-Fetch-Site")):
 		return &Refusal{http.StatusForbidden, CodeForeignPage, "pages of another site may not send requests here"}
@@ -60,9 +60,9 @@ func isSafe(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
 }
 
-// isSame reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that the
-// scheme may differ.
-func isSame(origin string, r *http.Request) bool {
+// isSameHost reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that
+// the scheme may differ.
+func isSameHost(origin string, r *http.Request) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) &&
 		(u.Scheme == "http" || u.Scheme == "https")

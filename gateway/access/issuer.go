@@ -165,7 +165,7 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 	}
 	// Neither roles nor policies can name such a group: it would give no right.
 	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroup(group) == nil })
-	return g.Known(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
+	return g.PersonWithRights(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 
 // isVerified reports whether the email counts.
@@ -174,8 +174,9 @@ func (g *IssuerGuard) isVerified(claims Claims) bool {
 	return verified == true || verified == "true" || !isGiven && g.issuer.Unverified
 }
 
-// Known returns the person with a name, groups and an account from an earlier login, with their current rights.
-func (g *IssuerGuard) Known(name string, groups []string, account client.Account) (*Person, error) {
+// PersonWithRights returns the person with a name, groups and an account from an earlier login, with their current
+// rights.
+func (g *IssuerGuard) PersonWithRights(name string, groups []string, account client.Account) (*Person, error) {
 	rights, err := g.issuer.Roles.RightsOf(name, groups)
 	if err != nil {
 		return nil, brokenRolesError(err)
@@ -195,8 +196,8 @@ func (g *IssuerGuard) LogTo(log *slog.Logger) {
 	g.issuer.Roles.log = log
 }
 
-// Ready returns why nobody has rights, if that is so.
-func (g *IssuerGuard) Ready(context.Context) error {
+// CheckReady returns why nobody has rights, if that is so.
+func (g *IssuerGuard) CheckReady(context.Context) error {
 	if _, err := g.issuer.Roles.current(); err != nil {
 		return brokenRolesError(err)
 	}

@@ -40,13 +40,13 @@ func TestABrokenFileOfRolesIsSaidOnceAndToCallersWithoutItsPlace(t *testing.T) {
 			}
 		}
 		for range 3 {
-			_, err := guard.Known("ann", nil, client.Account{})
+			_, err := guard.PersonWithRights("ann", nil, client.Account{})
 			var refusal *access.Refusal
 			if !errors.As(err, &refusal) || refusal.Status != 503 || refusal.Code != access.CodeRoles ||
 				strings.Contains(refusal.Message, file) {
 				t.Errorf("%q: %v", fault, err)
 			}
-			if access.Ready(t.Context(), guard) == nil {
+			if access.CheckReady(t.Context(), guard) == nil {
 				t.Errorf("%q: it calls itself ready", fault)
 			}
 		}
@@ -58,8 +58,8 @@ func TestABrokenFileOfRolesIsSaidOnceAndToCallersWithoutItsPlace(t *testing.T) {
 		}
 	}
 	write(good)
-	if p, err := guard.Known("ann", nil, client.Account{}); err != nil || !p.May(access.Look) ||
-		access.Ready(t.Context(), guard) != nil || strings.Count(log.String(), "level=INFO") != 1 {
+	if p, err := guard.PersonWithRights("ann", nil, client.Account{}); err != nil || !p.May(access.Look) ||
+		access.CheckReady(t.Context(), guard) != nil || strings.Count(log.String(), "level=INFO") != 1 {
 		t.Errorf("mended: %v, %s", err, log.String())
 	}
 }

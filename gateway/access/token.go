@@ -17,10 +17,10 @@ type Guard interface {
 	Identify(r *http.Request) (*Person, error)
 }
 
-// Ready returns why a guard admits nobody, if that is so.
-func Ready(ctx context.Context, g Guard) error {
-	if g, ok := g.(interface{ Ready(context.Context) error }); ok {
-		return g.Ready(ctx)
+// CheckReady returns why a guard admits nobody, if that is so.
+func CheckReady(ctx context.Context, g Guard) error {
+	if g, ok := g.(interface{ CheckReady(context.Context) error }); ok {
+		return g.CheckReady(ctx)
 	}
 	return nil
 }
@@ -61,11 +61,11 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	if subtle.ConstantTimeCompare(got[:], g.digest[:]) != 1 {
 		return nil, unauthorized(CodeBadToken, "the token is not this gateway's")
 	}
-	return g.Known(g.person.Name, nil, client.Account{})
+	return g.PersonWithRights(g.person.Name, nil, client.Account{})
 }
 
-// Known returns the one person of the token, whatever name they had at login.
-func (g *TokenGuard) Known(string, []string, client.Account) (*Person, error) {
+// PersonWithRights returns the one person of the token, whatever name they had at login.
+func (g *TokenGuard) PersonWithRights(string, []string, client.Account) (*Person, error) {
 	p := g.person
 	return &p, nil
 }

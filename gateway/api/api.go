@@ -92,7 +92,7 @@ func New(o Options) *API {
 	a.addHooks()
 	a.addEvents()
 	finishSchemas(a.huma.OpenAPI())
-	a.mux.HandleFunc("/", a.unknown)
+	a.mux.HandleFunc("/", a.serveUnknown)
 	return a
 }
 
@@ -121,8 +121,8 @@ func Index(w http.ResponseWriter, _ *http.Request) {
 		`{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals","plans":"/api/plans"}`)
 }
 
-// unknown answers what no operation does: with the methods that the page takes, where there is such a page.
-func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
+// serveUnknown answers what no operation does: with the methods that the page takes, where there is such a page.
+func (a *API) serveUnknown(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 		other := r.Clone(r.Context())
@@ -143,9 +143,9 @@ func (a *API) unknown(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("this page accepts %v, not %s", allowed, r.Method)).Write(w)
 }
 
-// operation adds an operation to an API. do is called once the person is known, and has the right. Without a right, do
-// itself identifies the caller.
-func operation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+// addOperation adds an operation to an API. do is called once the person is known, and has the right. Without a right,
+// do itself identifies the caller.
+func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	if right != "" {
 		op.Security = []map[string][]string{{"bearer": {}}}
 		op.Metadata = map[string]any{"right": right}
@@ -205,7 +205,7 @@ func get[I, O any](a *API, tag, id, path, summary, description string, do func(c
 // look is get, of an operation that answers with more than a body.
 func look[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.Method = http.MethodGet
-	operation(a, access.Look, op, do)
+	addOperation(a, access.Look, op, do)
 }
 
 // answer makes a handler answer with a body.
@@ -293,8 +293,8 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }
 
-// Acted makes followers and readers see what was done to a process.
-func (a *API) Acted(process string) {
+// NoteAct makes followers and readers see what was done to a process.
+func (a *API) NoteAct(process string) {
 	a.answers.forget()
 	a.Feed.Poke(process)
 }

@@ -42,7 +42,7 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 		ctx context.Context, n int,
 	) error {
 		a.decideIn(ctx, processes[n], byProcess[processes[n]], decisions, results)
-		a.Acted(processes[n])
+		a.NoteAct(processes[n])
 		return nil
 	})
 	if err != nil {

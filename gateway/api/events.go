@@ -58,7 +58,7 @@ func (a *API) events(ctx context.Context, in *eventsInput) (*huma.StreamResponse
 	return &huma.StreamResponse{Body: func(hc huma.Context) {
 		defer follower.Close()
 		_, w := humago.Unwrap(hc)
-		if follower.Over() {
+		if follower.SawEnd() {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}

@@ -22,7 +22,7 @@ func (a *API) addHooks() {
 	op.Responses["204"] = &huma.Response{Description: "The rule starts nothing from it"}
 	op.Security = []map[string][]string{{signatureScheme: {}}}
 	op.SkipValidateBody, op.MaxBodyBytes = true, hooks.MaxBody // the rule decides what the body must be
-	operation(a, "", op, a.receive)
+	addOperation(a, "", op, a.receive)
 	// The framework assumes text for a body that is not read as JSON.
 	a.huma.OpenAPI().Paths["/hooks/{name}"].Post.RequestBody.Content["application/json"].Schema = &huma.Schema{
 		Description: "what the rule reads"}
@@ -63,7 +63,7 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	case err != nil:
 		return nil, err
 	}
-	a.Acted(p.ID())
+	a.NoteAct(p.ID())
 	a.Log.Info("a webhook started a process", "hook", in.Name, "process", p.ID())
 	return &hookOutput{http.StatusCreated, &Started{p.ID(), false}}, nil
 }

@@ -14,14 +14,14 @@ func (a *API) addOrders() {
 			"now or later. The order ends after a number of Calls, or at a time. GET /api/processes/{id} lists the "+
 			"orders.",
 		func(ctx context.Context, p *client.Process, b orderBody) error {
-			return p.Allow(ctx, SignedBy(access.From(ctx), b.StandingOrder))
+			return p.Allow(ctx, OrderGivenBy(access.From(ctx), b.StandingOrder))
 		})
 	actOn(a, access.Decide, approval.SteerDeputy, "Name a deputy",
 		"Lets somebody decide in place of the token's person for a time, on Calls that wait now or later. Each "+
 			"such decision names both, and for all rules they are one person. GET /api/processes/{id} lists it "+
 			"under orders.",
 		func(ctx context.Context, p *client.Process, b deputyBody) error {
-			return p.Deputy(ctx, DeputyOf(access.From(ctx), b.Deputy))
+			return p.NameDeputy(ctx, DeputyNamedBy(access.From(ctx), b.Deputy))
 		})
 	actOn(a, access.Decide, approval.SteerDisallow, "End a standing order, or a deputy's time",
 		"What was decided stays so.",
@@ -35,8 +35,8 @@ type deputyBody struct {
 	client.Deputy
 }
 
-// DeputyOf is a deputy as a person names one, signed where the gateway signs for them.
-func DeputyOf(who *access.Person, d client.Deputy) client.Deputy {
+// DeputyNamedBy returns a deputy with the person who names it, signed where the gateway signs for them.
+func DeputyNamedBy(who *access.Person, d client.Deputy) client.Deputy {
 	d.By, d.Groups, d.Key = who.Name, who.Groups, who.Key
 	return d
 }
@@ -46,8 +46,8 @@ type orderBody struct {
 	client.StandingOrder
 }
 
-// SignedBy is an order as a person gives it, signed where the gateway signs for them.
-func SignedBy(who *access.Person, o client.StandingOrder) client.StandingOrder {
+// OrderGivenBy returns an order with the person who gives it, signed where the gateway signs for them.
+func OrderGivenBy(who *access.Person, o client.StandingOrder) client.StandingOrder {
 	o.By, o.Groups, o.Key = who.Name, who.Groups, who.Key
 	return o
 }

@@ -32,7 +32,7 @@ func (a *API) addPeople() {
 		}) (*client.Insights, error) {
 			return a.Insights(ctx, in.Since)
 		})
-	operation(a, access.Decide, post(tag, "decide", "/api/decisions", "Decide on Calls that wait",
+	addOperation(a, access.Decide, post(tag, "decide", "/api/decisions", "Decide on Calls that wait",
 		"Decides on up to 1,000 Calls, of any processes. Each decision gets a result of its own, in the order of "+
 			"the decisions. Who decides is whoever the token names; where the gateway has a key, "+
 			"it signs the decision for that person."),
@@ -101,9 +101,9 @@ type Decision struct {
 	Process string   `json:"process" minLength:"1" doc:"its id"`
 	client.Decision
 	// The value of a decision is under the key of its kind.
-	Params Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
-	With   Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
-	Output json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
+	Params      Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
+	Replacement Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
+	Output      json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
 }
 
 // DecisionResult is the outcome of a decision.
@@ -160,6 +160,6 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 
 // ValueJSON is the Value of the decision, as JSON; empty where it has none.
 func (d *Decision) ValueJSON() []byte {
-	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.With.RawMessage,
+	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.Replacement.RawMessage,
 		client.Answer: d.Output}[d.Kind]
 }

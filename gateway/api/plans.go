@@ -34,7 +34,7 @@ func (a *API) addPlans() {
 			"where the "+
 			"gateway has a key, it signs the decision for that person.")
 	decide.Errors = []int{http.StatusConflict}
-	operation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
+	addOperation(a, access.Decide, decide, answer(func(ctx context.Context, in *struct {
 		Target
 		Body planDecision
 	}) (client.PlanDecided, error) {
@@ -93,16 +93,17 @@ func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) 
 		return out, err
 	}
 	out, err = p.DecidePlan(ctx, d)
-	a.Acted(id)
-	a.Acted(out.Process)
+	a.NoteAct(id)
+	a.NoteAct(out.Process)
 	if errors.Is(err, client.ErrRefused) {
-		err = a.whyRefused(ctx, p, d, err)
+		err = a.refusalError(ctx, p, d, err)
 	}
 	return out, err
 }
 
-// changed reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may look.
-func changed(ctx context.Context, now []client.Plan) *Problem {
+// planChangedProblem reports that the decided Plan waits no longer, and shows the waiting Plans to callers who may
+// look.
+func planChangedProblem(ctx context.Context, now []client.Plan) *Problem {
 	p := problem(http.StatusConflict, CodeChanged,
 		"no Plan with this digest waits: somebody has decided on it, or it has changed; plans lists the Plans "+
 			"that wait now")
@@ -115,8 +116,8 @@ func changed(ctx context.Context, now []client.Plan) *Problem {
 	return p
 }
 
-// whyRefused distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
-func (a *API) whyRefused(ctx context.Context, p *client.Process, d client.PlanDecision, refused error) error {
+// refusalError distinguishes a Plan that has changed meanwhile from a decision that cannot be taken.
+func (a *API) refusalError(ctx context.Context, p *client.Process, d client.PlanDecision, refused error) error {
 	now, err := p.Plans(ctx)
 	if err != nil {
 		return refused
@@ -128,7 +129,7 @@ func (a *API) whyRefused(ctx context.Context, p *client.Process, d client.PlanDe
 			return problem
 		}
 	}
-	return changed(ctx, now)
+	return planChangedProblem(ctx, now)
 }
 
 // callAt is how a worker names a Call of an amendment that cannot run: calls[2], or calls[2], in instance ①.

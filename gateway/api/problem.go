@@ -85,8 +85,8 @@ func (p *Problem) Write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
-// Unfit refuses what was sent.
-func Unfit(format string, args ...any) error {
+// Unprocessable refuses what was sent.
+func Unprocessable(format string, args ...any) error {
 	return access.Refuse(http.StatusUnprocessableEntity, CodeInvalid, format, args...)
 }
 

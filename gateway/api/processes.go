@@ -29,7 +29,7 @@ func (a *API) addProcesses() {
 		"Starts a process from an Idea, or attaches to the one with the same id and content, so that a request "+
 			"can be repeated. 201: it was started; 200: it was there.")
 	start.MaxBodyBytes = largestIdea
-	operation(a, access.Start, starting(start, startedResponse), a.start)
+	addOperation(a, access.Start, starting(start, startedResponse), a.start)
 	get(a, tag, "list-processes", "/api/processes", "List processes, the latest first",
 		"Lists the processes that somebody started, not those that a process started. A page may hold fewer than "+
 			"`limit` although more follow: then it has `next`.",
@@ -89,7 +89,7 @@ func (a *API) startAs(ctx context.Context, o client.StartOptions,
 	}
 	o.By = access.From(ctx).Name
 	p, err := start(ctx, o)
-	a.Acted(o.ID)
+	a.NoteAct(o.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (a *API) instances(ctx context.Context, in *instancesInput) (list InstanceL
 	}
 	all, err := p.Instances(ctx)
 	if err != nil {
-		return list, unanswered(err)
+		return list, unansweredError(err)
 	}
 	for token, i := range all {
 		if in.Instance != "" && !spelling.MatchesToken(in.Instance, token) {
@@ -256,8 +256,8 @@ func (a *API) instances(ctx context.Context, in *instancesInput) (list InstanceL
 	return InstanceList{all}, nil
 }
 
-// unanswered is the error of a question that nobody answered: the process is there, as was just seen.
-func unanswered(err error) error {
+// unansweredError is the error of a question that nobody answered: the process is there, as was just seen.
+func unansweredError(err error) error {
 	if slices.ContainsFunc(kinds, func(k kind) bool { return errors.Is(err, k.err) }) {
 		return err
 	}

@@ -23,7 +23,7 @@ func (a *API) addSchedules() {
 	made := post(tag, "make-schedule", all, "Make a schedule",
 		"Has Temporal start a process by the clock. The schedule holds all that its processes start from.")
 	made.DefaultStatus, made.MaxBodyBytes, made.Errors = http.StatusCreated, largestIdea, []int{http.StatusConflict}
-	operation(a, access.Start, made, a.makeSchedule)
+	addOperation(a, access.Start, made, a.makeSchedule)
 	get(a, tag, "list-schedules", all, "List schedules",
 		"Lists the schedules that start processes, by their ids. What was done a moment ago may be missing.",
 		func(ctx context.Context, _ *struct{}) (list ScheduleList, err error) {
@@ -35,16 +35,16 @@ func (a *API) addSchedules() {
 		func(ctx context.Context, in *ScheduleTarget) (*schedules.Schedule, error) {
 			return schedules.Of(a.Client).Find(ctx, in.ID)
 		})
-	operation(a, access.Steer, change("pause-schedule", of+"/pause", "Pause a schedule",
+	addOperation(a, access.Steer, change("pause-schedule", of+"/pause", "Pause a schedule",
 		"Has a schedule start nothing. What it has started goes on."), a.changeSchedule((*schedules.Schedules).Pause))
-	operation(a, access.Steer, change("resume-schedule", of+"/resume", "Let a paused schedule go on",
+	addOperation(a, access.Steer, change("resume-schedule", of+"/resume", "Let a paused schedule go on",
 		"Has a paused schedule start processes again. Times that have passed are not made up for."),
 		a.changeSchedule((*schedules.Schedules).Resume))
-	operation(a, access.Start, change("start-scheduled", of+"/now", "Start a process of a schedule at once",
+	addOperation(a, access.Start, change("start-scheduled", of+"/now", "Start a process of a schedule at once",
 		"Starts one more process, besides those at its times."), a.startScheduled)
 	end := change("end-schedule", of, "Remove a schedule", "Removes a schedule. What it has started goes on.")
 	end.Method = http.MethodDelete
-	operation(a, access.Steer, end, a.endSchedule)
+	addOperation(a, access.Steer, end, a.endSchedule)
 }
 
 type scheduleBody struct {
@@ -125,7 +125,7 @@ func (a *API) changeSchedule(do scheduleChange) func(context.Context, *changeSch
 }
 
 func (a *API) startScheduled(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {
-	return nil, schedules.Of(a.Client).Now(ctx, in.ID, access.From(ctx).Name)
+	return nil, schedules.Of(a.Client).StartNow(ctx, in.ID, access.From(ctx).Name)
 }
 
 func (a *API) endSchedule(ctx context.Context, in *ScheduleTarget) (*struct{}, error) {

@@ -26,12 +26,12 @@ func (a *API) addSteering() {
 		"Resumes every paused process that somebody started, with its parts and delegates, or only those paused "+
 			"with a given code. It answers once that has taken effect, and says what became of each.")
 	resume.MaxBodyBytes = largestIdea
-	operation(a, access.Steer, resume, answer(a.resumeAll))
+	addOperation(a, access.Steer, resume, answer(a.resumeAll))
 	fork := post(steering, "fork-process", "/api/processes/{id}/fork", "Start a process from an Idea of another",
 		"Starts a new process where another one stood in an Idea. That one stays as it is; what its Calls did "+
 			"counts for both.")
 	fork.MaxBodyBytes = largestIdea
-	operation(a, access.Start, starting(fork, startedResponse), a.fork)
+	addOperation(a, access.Start, starting(fork, startedResponse), a.fork)
 }
 
 const steering = "steering" // a tag
@@ -62,7 +62,7 @@ func actOn[B any](a *API, right access.Right, verb, summary, description string,
 	op := post(steering, verb+"-process", "/api/processes/{id}/"+verb, summary,
 		description+" It answers once that has taken effect; 409 refused: it changed nothing.")
 	op.DefaultStatus, op.MaxBodyBytes, op.Errors = http.StatusNoContent, largestIdea, []int{http.StatusConflict}
-	operation(a, right, op, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
+	addOperation(a, right, op, func(ctx context.Context, in *steerInput[B]) (*struct{}, error) {
 		return nil, a.Steer(ctx, in.ID,
 			func(ctx context.Context, p *client.Process) error { return do(ctx, p, in.Body) })
 	})
@@ -76,7 +76,7 @@ func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *cl
 	if err == nil {
 		err = do(ctx, p)
 	}
-	a.Acted(id)
+	a.NoteAct(id)
 	return err
 }
 
@@ -140,7 +140,7 @@ func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]cl
 	defer cancel()
 	all, err := a.Client.ResumeAll(ctx, because, by)
 	for _, r := range all {
-		a.Acted(r.Process)
+		a.NoteAct(r.Process)
 	}
 	return all, err
 }

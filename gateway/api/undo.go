@@ -13,7 +13,7 @@ import (
 )
 
 func (a *API) addUndo() {
-	operation(a, access.Steer, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
+	addOperation(a, access.Steer, starting(post(steering, "undo-process", "/api/processes/{id}/undo",
 		"Take back what a process did",
 		"Starts a process that takes back what the Calls of another did, as their Tools say. The answer is its "+
 			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. A process "+
@@ -49,10 +49,10 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	b := in.Body
 	switch {
 	case b.Call != "" && (b.To > 0 || b.Instance != nil):
-		return nil, Unfit("undo %s: call takes back one Call and all that read from it: leave out to and instance",
-			in.ID)
+		return nil, Unprocessable(
+			"undo %s: call takes back one Call and all that read from it: leave out to and instance", in.ID)
 	case !b.DryRun && b.Reason == "":
-		return nil, Unfit("undo %s: reason is missing: say why, for the record", in.ID)
+		return nil, Unprocessable("undo %s: reason is missing: say why, for the record", in.ID)
 	}
 	o := client.UndoOptions{Choice: undo.Choice{ToIdea: b.To, CallID: b.Call}, As: b.As, Review: b.Review}
 	o.By.Reason = b.Reason
@@ -92,6 +92,6 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 		return u, false, err
 	}
 	_, err = a.Client.StartUndo(ctx, u)
-	a.Acted(u.As)
+	a.NoteAct(u.As)
 	return u, err == nil, err
 }

@@ -21,17 +21,17 @@ import (
 // a hundred times the memory of a body that is meant to harm. It judges scalars here, where there is one at a time.
 type validator struct {
 	*json.Decoder
-	registry huma.Registry
-	path     []byte
-	wrong    []error // of huma.ErrorDetail; at most diag.MaxListed
-	more     int     // number of further errors
+	registry  huma.Registry
+	path      []byte
+	wrong     []error // of huma.ErrorDetail; at most diag.MaxListed
+	notListed int     // number of further errors
 }
 
 // validateBody returns the errors in a body; nil: none.
 func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 	v := &validator{Decoder: json.NewDecoder(bytes.NewReader(body)), registry: registry, path: []byte("body")}
 	v.UseNumber()
-	err := v.value(s, false)
+	err := v.readValue(s, false)
 	if err == nil {
 		if _, err = v.Token(); errors.Is(err, io.EOF) {
 			err = nil
@@ -46,14 +46,14 @@ func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 	if len(v.wrong) == 0 {
 		return nil
 	}
-	if v.more > 0 {
-		v.wrong = append(v.wrong, &huma.ErrorDetail{Location: "body", Message: diag.RestText(v.more)})
+	if v.notListed > 0 {
+		v.wrong = append(v.wrong, &huma.ErrorDetail{Location: "body", Message: diag.RestText(v.notListed)})
 	}
 	return huma.NewError(http.StatusUnprocessableEntity, "validation failed", v.wrong...)
 }
 
-// at reads the value below a key or an index.
-func (v *validator) at(step string, read func() error) error {
+// readAt reads the value below a key or an index.
+func (v *validator) readAt(step string, read func() error) error {
 	n := len(v.path)
 	v.path = append(v.path, step...)
 	err := read()
@@ -63,14 +63,14 @@ func (v *validator) at(step string, read func() error) error {
 
 func (v *validator) fail(message string) {
 	if len(v.wrong) == diag.MaxListed {
-		v.more++
+		v.notListed++
 		return
 	}
 	v.wrong = append(v.wrong, &huma.ErrorDetail{Location: string(v.path), Message: message})
 }
 
-// value reads one value. The error is for invalid JSON only.
-func (v *validator) value(s *huma.Schema, optional bool) error {
+// readValue reads one value. The error is for invalid JSON only.
+func (v *validator) readValue(s *huma.Schema, optional bool) error {
 	t, err := v.Token()
 	if err != nil {
 		return err
@@ -82,9 +82,9 @@ func (v *validator) value(s *huma.Schema, optional bool) error {
 	case t == nil && optional:
 		return nil
 	case t == json.Delim('[') && s.Type == huma.TypeArray:
-		return v.array(s)
+		return v.readArray(s)
 	case t == json.Delim('{') && s.Type == huma.TypeObject:
-		return v.object(s)
+		return v.readObject(s)
 	case t == json.Delim('['):
 		v.judge(s, []any(nil))
 		return v.skip()
@@ -112,16 +112,16 @@ func (v *validator) judge(s *huma.Schema, x any) {
 	}
 }
 
-// array reads the rest of an array. If it is too long, that alone is wrong with it.
-func (v *validator) array(s *huma.Schema) error {
-	listed, more, n := len(v.wrong), v.more, 0
+// readArray reads the rest of an array. If it is too long, that alone is wrong with it.
+func (v *validator) readArray(s *huma.Schema) error {
+	listed, more, n := len(v.wrong), v.notListed, 0
 	for ; v.More(); n++ {
 		if s.MaxItems != nil && n == *s.MaxItems {
-			v.wrong, v.more = v.wrong[:listed], more
+			v.wrong, v.notListed = v.wrong[:listed], more
 			v.fail(fmt.Sprintf(validation.MsgExpectedMaxItems, *s.MaxItems))
 			return v.skip()
 		}
-		if err := v.at("["+strconv.Itoa(n)+"]", func() error { return v.value(s.Items, false) }); err != nil {
+		if err := v.readAt("["+strconv.Itoa(n)+"]", func() error { return v.readValue(s.Items, false) }); err != nil {
 			return err
 		}
 	}
@@ -131,8 +131,8 @@ func (v *validator) array(s *huma.Schema) error {
 	return v.skip()
 }
 
-// object reads the rest of an object.
-func (v *validator) object(s *huma.Schema) error {
+// readObject reads the rest of an object.
+func (v *validator) readObject(s *huma.Schema) error {
 	if len(s.Properties) == 0 && isFree(s.AdditionalProperties) {
 		return v.skip()
 	}
@@ -143,7 +143,7 @@ func (v *validator) object(s *huma.Schema) error {
 			return err
 		}
 		key := t.(string) // the decoder has made sure
-		if err := v.at("."+key, func() error { return v.property(s, key, seen) }); err != nil {
+		if err := v.readAt("."+key, func() error { return v.readProperty(s, key, seen) }); err != nil {
 			return err
 		}
 	}
@@ -161,8 +161,8 @@ func isFree(other any) bool {
 	return other == true || isSchema && s.Ref == "" && s.Type == ""
 }
 
-// property reads the value of a key.
-func (v *validator) property(s *huma.Schema, key string, seen map[string]bool) error {
+// readProperty reads the value of a key.
+func (v *validator) readProperty(s *huma.Schema, key string, seen map[string]bool) error {
 	other, _ := s.AdditionalProperties.(*huma.Schema)
 	known := s.Properties[key]
 	switch {
@@ -170,13 +170,13 @@ func (v *validator) property(s *huma.Schema, key string, seen map[string]bool) e
 		v.fail("the key stands twice")
 	case known != nil:
 		seen[key] = true
-		return v.value(known, !slices.Contains(s.Required, key))
+		return v.readValue(known, !slices.Contains(s.Required, key))
 	case other != nil:
-		return v.value(other, false)
+		return v.readValue(other, false)
 	case s.AdditionalProperties == false:
 		v.fail(validation.MsgUnexpectedProperty)
 	}
-	return v.value(&huma.Schema{}, false)
+	return v.readValue(&huma.Schema{}, false)
 }
 
 // skip reads to the end of the array or object that is being read.

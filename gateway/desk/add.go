@@ -35,9 +35,9 @@ func (v *visit) addInstances() (err error) {
 		return v.render(p.explain(err), "add", p)
 	}
 	p.Rows.nameRows()
-	err = v.steered("#instances", func(ctx context.Context, of *client.Process) error {
+	err = v.steerAndReturn("#instances", func(ctx context.Context, of *client.Process) error {
 		if p.Rows.Name == "" {
-			return api.Unfit("Nothing was added: choose a file of rows, or type them.")
+			return api.Unprocessable("Nothing was added: choose a file of rows, or type them.")
 		}
 		_, err := of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), v.by())
 		return err

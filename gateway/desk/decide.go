@@ -22,13 +22,13 @@ func (v *visit) decideMany() error {
 	var wrong error
 	switch {
 	case kind != client.Approve && kind != client.Reject:
-		wrong = api.Unfit("Many cases at once can only be approved or rejected: open one to change it.")
+		wrong = api.Unprocessable("Many cases at once can only be approved or rejected: open one to change it.")
 	case len(boxes) == 0:
-		wrong = api.Unfit("No case was selected. Tick the boxes of those that you mean.")
+		wrong = api.Unprocessable("No case was selected. Tick the boxes of those that you mean.")
 	case len(boxes) > client.MaxDecisionsPerSignal:
-		wrong = api.Unfit("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
+		wrong = api.Unprocessable("You can decide on at most %d cases at once.", client.MaxDecisionsPerSignal)
 	case kind == client.Reject && reason == "":
-		wrong = api.Unfit(planpage.NeedsReason)
+		wrong = api.Unprocessable(planpage.NeedsReason)
 	}
 	if wrong != nil {
 		return v.showInboxAgain(wrong, boxes)
@@ -38,13 +38,13 @@ func (v *visit) decideMany() error {
 	for _, text := range boxes {
 		var pick []string
 		if json.Unmarshal([]byte(text), &pick) != nil || len(pick) != 4 {
-			return api.Unfit("One of the boxes cannot be read. Open the inbox again.")
+			return api.Unprocessable("One of the boxes cannot be read. Open the inbox again.")
 		}
 		about = append(about, pick[3])
 		list = append(list, api.Decision{Process: pick[0],
 			Decision: client.Decision{Call: pick[1], Digest: pick[2], Kind: kind, Reason: reason}})
 	}
-	return v.tell(outcomes{
+	return v.redirectToOutcomes(outcomes{
 		Kind: kind, Back: v.PostForm.Get("back"), List: became(v.Decide(v.Context(), list), about...),
 	})
 }
@@ -77,10 +77,10 @@ const outcomeUse = "outcome"
 // longestQuery bounds the outcomes in an address, in characters, since servers on the way accept few.
 const longestQuery = 6000
 
-// tell redirects to a page with the outcomes of decisions. The address carries them, sealed, since a gateway keeps
-// nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since each Call is
-// decided once.
-func (v *visit) tell(o outcomes) error {
+// redirectToOutcomes redirects to a page with the outcomes of decisions. The address carries them, sealed, since a
+// gateway keeps nothing. If they do not fit, they are shown directly; sending that form again changes nothing, since
+// each Call is decided once.
+func (v *visit) redirectToOutcomes(o outcomes) error {
 	o.Who = v.who.Name
 	text, err := v.sessions.Seal(outcomeUse, o)
 	if err != nil {
@@ -106,7 +106,7 @@ type outcomePage struct {
 	Accepted, Failed int
 	List             []outcome // those first that were not taken
 	Plan             *client.PlanDecided
-	Again            string // the Call that waits again, as its policy asks about what it is now
+	WaitsAgain       string // the Call that waits again, as its policy asks about what it is now
 }
 
 // waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
@@ -144,7 +144,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 	p.Accepted, p.Failed = len(accepted), len(p.List)
 	p.List = append(p.List, accepted...)
 	if len(o.List) == 1 && p.Accepted == 1 {
-		p.Again = v.waitsAgain(o.List[0].DecisionResult)
+		p.WaitsAgain = v.waitsAgain(o.List[0].DecisionResult)
 	}
 	return v.show("outcome", p)
 }

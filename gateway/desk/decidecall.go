@@ -59,12 +59,12 @@ func (v *visit) decideCall() error {
 		}
 		return v.showAgain(http.StatusConflict, p)
 	}
-	return v.tell(outcomes{Kind: decision.Kind, List: became(results, sayCase(a))})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: became(results, sayCase(a))})
 }
 
 // askToSign shows the page on which the person signs a decision, or the Call again with why they cannot.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	err := v.own.Ask(v.w, v.Request, decision, p.A.Tool, sayCase(p.A), p.Href)
+	err := v.ownKeys.Ask(v.w, v.Request, decision, p.A.Tool, sayCase(p.A), p.Href)
 	problem := api.ProblemOf(err)
 	if err == nil || problem.Status >= http.StatusInternalServerError {
 		return err
@@ -117,7 +117,7 @@ const seeFields = "Some fields cannot be read; each says why."
 func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	f, shown := p.amendForm(), p.A.Params
 	v, wrong := f.Read(shown, values)
-	p.Amend = f.Again(shown, true, values, wrong)
+	p.Amend = f.FromEntered(shown, true, values, wrong)
 	if form.IsAdding(values) {
 		return
 	}
@@ -150,7 +150,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	f := replaceForm(t, p.A.Language)
 	shown, has := p.replaced(t)
 	v, wrong := f.Read(shown, values)
-	p.Replace, p.ReplacePath = f.Again(shown, has, values, wrong), strings.TrimSpace(values.Get("path"))
+	p.Replace, p.ReplacePath = f.FromEntered(shown, has, values, wrong), strings.TrimSpace(values.Get("path"))
 	call, isObject := v.(jsonval.Object)
 	switch {
 	case form.IsAdding(values):
@@ -166,7 +166,7 @@ func (p *callPage) readReplace(decision *api.Decision, values url.Values, t *ide
 	if p.ReplacePath != "" {
 		call["_outputPath"] = p.ReplacePath
 	}
-	decision.With = api.Object{RawMessage: jsonval.Encode(call)}
+	decision.Replacement = api.Object{RawMessage: jsonval.Encode(call)}
 }
 
 func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
@@ -181,7 +181,7 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 		return
 	}
 	v, wrong := f.Read(p.A.Output, values)
-	p.Answer = f.Again(p.A.Output, p.A.Output != nil, values, wrong)
+	p.Answer = f.FromEntered(p.A.Output, p.A.Output != nil, values, wrong)
 	if form.IsAdding(values) {
 		return
 	}

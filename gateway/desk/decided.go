@@ -71,7 +71,7 @@ func whoDecided(one approval.Decision) string {
 		return "nobody in time"
 	}
 	text := approval.Vote{Kind: policy.Approve, DecidedBy: one.DecidedBy, Groups: one.Groups,
-		For: one.For}.InWords()
+		OnBehalfOf: one.OnBehalfOf}.InWords()
 	if one.OrderID != "" && one.Kind != approval.SteerDeputy {
 		text += ", by a standing order"
 	}

@@ -22,8 +22,8 @@ import (
 // Entrance authenticates people once; after that a session names them.
 type Entrance interface {
 	access.Guard
-	// Known returns the person who logged in with a name, groups and an account, and their current rights.
-	Known(name string, groups []string, account client.Account) (*access.Person, error)
+	// PersonWithRights returns the person who logged in with a name, groups and an account, and their current rights.
+	PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error)
 	// SessionSecret is the key that seals sessions: the same at every gateway of the same people.
 	SessionSecret() []byte
 }
@@ -59,7 +59,7 @@ type Desk struct {
 	reading  *shared.Works              // of the store
 	asking   *shared.Works              // of workers
 	listing  *shared.Works              // of the server
-	own      *ownkey.Pages
+	ownKeys  *ownkey.Pages
 }
 
 // New makes a Desk.
@@ -82,7 +82,7 @@ func (d *Desk) addPages() {
 	d.handle("GET /{$}", enterOr(page(access.Look, (*visit).inbox)))
 	d.handle("POST /desk/enter", (*visit).enter)
 	d.handle("POST /desk/leave", (*visit).leave)
-	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", asset)
+	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", serveAsset)
 	d.addLogin()
 	d.addOwnKey()
 	d.add(access.Look, map[string]act{
@@ -91,7 +91,7 @@ func (d *Desk) addPages() {
 		"GET /desk/plans/{process}":                 (*visit).showPlan,
 		"GET /desk/plans/{process}/plan.svg":        (*visit).drawWaiting,
 		"GET /desk/decided":                         (*visit).showMine,
-		"GET /desk/insights":                        (*visit).insights,
+		"GET /desk/insights":                        (*visit).showInsights,
 		"GET /desk/processes":                       (*visit).showProcesses,
 		"GET /desk/processes/{process}":             (*visit).showProcess,
 		"GET /desk/processes/{process}/plan.svg":    (*visit).drawPlan,
@@ -105,7 +105,7 @@ func (d *Desk) addPages() {
 		"POST /desk/plans/{process}":        (*visit).decidePlan,
 
 		"POST /desk/processes/{process}/orders/end": (*visit).disallow,
-		"POST /desk/processes/{process}/deputy":     (*visit).deputy,
+		"POST /desk/processes/{process}/deputy":     (*visit).nameDeputy,
 	})
 	d.add(access.Start, map[string]act{
 		"GET /desk/start":                     (*visit).showStart,
@@ -124,8 +124,8 @@ func (d *Desk) addPages() {
 	d.handle("/", func(*visit) error { return notFound("There is no such page.") })
 }
 
-// Has reports whether a path is one of the desk's.
-func Has(path string) bool { return path == "/" || strings.HasPrefix(path, "/desk/") }
+// IsDeskPath reports whether a path is one of the desk's.
+func IsDeskPath(path string) bool { return path == "/" || strings.HasPrefix(path, "/desk/") }
 
 // contentPolicy allows nothing but what comes from here; nothing in a page runs or looks by itself.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -202,7 +202,7 @@ func page(right access.Right, do act) act {
 		default:
 			return v.askWho()
 		}
-		who, err := v.Entrance.Known(ticket.Name, ticket.Groups, ticket.Account)
+		who, err := v.Entrance.PersonWithRights(ticket.Name, ticket.Groups, ticket.Account)
 		if err != nil {
 			return err
 		}

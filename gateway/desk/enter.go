@@ -35,7 +35,7 @@ func (v *visit) enter() error {
 // pageAt is a path that leads to a page of the desk; the first page in place of one that leads to another site.
 func pageAt(path string) string {
 	u, err := url.Parse(path)
-	if err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && Has(u.Path) &&
+	if err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && IsDeskPath(u.Path) &&
 		!strings.ContainsAny(path, "\\\r\n\t") && !strings.HasPrefix(path, "//") {
 		return path
 	}

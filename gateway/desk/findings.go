@@ -26,7 +26,7 @@ func (m *mistakes) explain(err error, folders ...string) (status int) {
 		return http.StatusUnprocessableEntity
 	}
 	problem := api.ProblemOf(err)
-	m.Wrong = long(without(problem.Detail, folders))
+	m.Wrong = long(withoutFolders(problem.Detail, folders))
 	return problem.Status
 }
 
@@ -42,14 +42,14 @@ func (m *mistakes) add(problems diag.Problems, folders []string) {
 			case p.More > 0:
 				m.Left += p.More
 			default:
-				m.Findings = append(m.Findings, api.Place{Path: placeText(without(p.JSONPath, folders)),
-					Message: long(without(p.Message, folders)), Warning: warnings})
+				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, folders)),
+					Message: long(withoutFolders(p.Message, folders)), Warning: warnings})
 			}
 		}
 	}
 }
 
-func without(text string, folders []string) string {
+func withoutFolders(text string, folders []string) string {
 	for _, f := range folders {
 		if f != "" {
 			text = strings.ReplaceAll(text, f+"/", "")

@@ -256,8 +256,8 @@ func callHref(process, call string) string {
 	return "/desk/calls/" + url.PathEscape(process) + "/" + url.PathEscape(call)
 }
 
-// byItself describes what happens at the deadline.
-func byItself(a client.Approval) string {
+// onTimeoutText describes what happens at the deadline.
+func onTimeoutText(a client.Approval) string {
 	effects := map[string]string{client.Reject: "it is rejected", client.Approve: "it is approved",
 		"pause": "the process pauses"}
 	return cmp.Or(effects[a.OnTimeout], a.OnTimeout)

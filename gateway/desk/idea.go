@@ -70,7 +70,7 @@ func (v *visit) showIdea() error {
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = s.now.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, short(id))
+	p.Link, p.Title = s.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, short(id))
 	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
 	p.Earlier, p.Later = beside.Prev, beside.Next
 	p.addStates(s)
@@ -90,9 +90,9 @@ func (p *ideaPage) name(token string) string {
 
 // sight is the content of an Idea page.
 type sight struct {
-	now     *seenIdea
-	authors *chain.Authors
-	changes *client.Diff // since another one; nil: it is compared with none
+	shownIdea *seenIdea
+	authors   *chain.Authors
+	changes   *client.Diff // since another one; nil: it is compared with none
 }
 
 func (d *Desk) look(ctx context.Context, process string, at, since int) (*sight, error) {
@@ -100,7 +100,7 @@ func (d *Desk) look(ctx context.Context, process string, at, since int) (*sight,
 	if err != nil {
 		return nil, err
 	}
-	s := &sight{now: now}
+	s := &sight{shownIdea: now}
 	if s.authors, err = now.authors(ctx); err != nil || since <= 0 {
 		return s, err
 	}
@@ -127,7 +127,7 @@ func (p *ideaPage) at(n int, instance string) string {
 const statesPerPage = 20
 
 func (p *ideaPage) addStates(seen *sight) {
-	i := seen.now
+	i := seen.shownIdea
 	tokens := i.Tokens
 	if p.Instance != "" {
 		tokens = nil
@@ -185,7 +185,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 func (v *visit) fork() error {
 	at, err := strconv.Atoi(v.PostForm.Get("at"))
 	if err != nil || at < 1 {
-		return api.Unfit("That is not the number of an entry.")
+		return api.Unprocessable("That is not the number of an entry.")
 	}
 	p, err := v.Client.StartFork(v.Context(), v.process, at, ideafiles.Changes{}, client.StartOptions{By: v.who.Name})
 	if err != nil {

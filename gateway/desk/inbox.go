@@ -146,7 +146,7 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	}
 	why := ""
 	for _, one := range a.Capacities(d, time.Now()) {
-		if one.For != nil {
+		if one.OnBehalfOf != nil {
 			as = one.Decider()
 		}
 		if why = denialOf(a, one, as); why == "" {

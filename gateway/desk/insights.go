@@ -25,8 +25,8 @@ type insightsRow struct {
 	IsRule  bool
 }
 
-// insights shows how people's decisions go.
-func (v *visit) insights() error {
+// showInsights shows how people's decisions go.
+func (v *visit) showInsights() error {
 	now, err := v.Insights(v.Context(), time.Time{})
 	if err != nil {
 		return err

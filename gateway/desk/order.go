@@ -68,8 +68,8 @@ func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *order
 	return f
 }
 
-// again shows what was entered, with what is wrong.
-func (f *orderForm) again(entered url.Values, wrong map[string]string) {
+// refill shows what was entered, with what is wrong.
+func (f *orderForm) refill(entered url.Values, wrong map[string]string) {
 	f.Count, f.Until, f.Reason, f.Wrong = entered.Get("count"), entered.Get("until"), entered.Get("reason"), wrong
 	for n := range f.Fields {
 		one := &f.Fields[n]
@@ -82,8 +82,8 @@ func (v *visit) allow() error {
 	o, wrong := v.readOrder()
 	status := http.StatusUnprocessableEntity
 	if len(wrong) == 0 {
-		err := v.steered("#orders", func(ctx context.Context, p *client.Process) error {
-			return p.Allow(ctx, api.SignedBy(v.who, o))
+		err := v.steerAndReturn("#orders", func(ctx context.Context, p *client.Process) error {
+			return p.Allow(ctx, api.OrderGivenBy(v.who, o))
 		})
 		why := api.ProblemOf(err)
 		if err == nil || why.Status >= http.StatusInternalServerError {
@@ -95,14 +95,14 @@ func (v *visit) allow() error {
 	if err == nil {
 		p := v.callPage(a)
 		if p.Order == nil {
-			return api.Unfit("You cannot approve the like of this beforehand.")
+			return api.Unprocessable("You cannot approve the like of this beforehand.")
 		}
-		p.Order.again(v.PostForm, wrong)
+		p.Order.refill(v.PostForm, wrong)
 		return v.showAgain(status, p)
 	}
 	p, err := v.decidedPage(err)
 	if err == nil {
-		p.Order.again(v.PostForm, wrong)
+		p.Order.refill(v.PostForm, wrong)
 		err = v.render(status, "decided", p)
 	}
 	return err
@@ -142,13 +142,13 @@ func (v *visit) dayOf(key string, more time.Duration) (day time.Time, err error)
 		return day, nil
 	}
 	if day, err = time.Parse(time.DateOnly, text); err != nil {
-		return day, api.Unfit("A day must be a date, such as 2026-12-04.")
+		return day, api.Unprocessable("A day must be a date, such as 2026-12-04.")
 	}
 	return day.Add(more), nil
 }
 
-// deputy has somebody decide in the caller's place for some days.
-func (v *visit) deputy() error {
+// nameDeputy has somebody decide in the caller's place for some days.
+func (v *visit) nameDeputy() error {
 	deputy, wrong := client.Deputy{To: v.entered("to"), Reason: v.entered("reason")}, map[string]string{}
 	for _, day := range []struct {
 		key  string
@@ -169,10 +169,11 @@ func (v *visit) deputy() error {
 		}
 	}
 	if len(wrong) > 0 {
-		return v.showProcessAgain("deputy", api.Unfit("No deputy is named yet: see what is wrong below."), wrong)
+		return v.showProcessAgain("deputy",
+			api.Unprocessable("No deputy is named yet: see what is wrong below."), wrong)
 	}
-	return v.steeredBy("deputy", "#orders", func(ctx context.Context, p *client.Process) error {
-		return p.Deputy(ctx, api.DeputyOf(v.who, deputy))
+	return v.steerByForm("deputy", "#orders", func(ctx context.Context, p *client.Process) error {
+		return p.NameDeputy(ctx, api.DeputyNamedBy(v.who, deputy))
 	})
 }
 
@@ -237,7 +238,7 @@ func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 
 // disallow ends a standing order.
 func (v *visit) disallow() error {
-	return v.steeredBy("orders", "#orders", func(ctx context.Context, p *client.Process) error {
+	return v.steerByForm("orders", "#orders", func(ctx context.Context, p *client.Process) error {
 		return p.Disallow(ctx, v.PostForm.Get("order"), v.by())
 	})
 }

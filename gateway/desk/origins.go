@@ -22,7 +22,7 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 	collectPlaces(places, "†state", state, a.State, 0)
 	return func(path jsonval.Path, v any) string {
 		if len(path) == 1 && wired[path[0]] != "" {
-			return always(short(wired[path[0]]), map[string]shown.Format{"†input": input, "†state": state})
+			return describeWired(short(wired[path[0]]), map[string]shown.Format{"†input": input, "†state": state})
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
 			return "the same as " + spoken(places[key])
@@ -31,8 +31,8 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 	}
 }
 
-// always describes the Reference that a Tool's designer wired; "" of one to what only operators look at.
-func always(reference string, formats map[string]shown.Format) string {
+// describeWired describes the Reference that a Tool's designer wired; "" of one to what only operators look at.
+func describeWired(reference string, formats map[string]shown.Format) string {
 	steps := strings.Split(reference, ".")
 	at, format := steps[0], formats[steps[0]]
 	for _, step := range steps[1:] {

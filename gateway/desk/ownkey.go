@@ -14,13 +14,15 @@ import (
 
 // addOwnKey adds the pages on which people make passkeys, and sign.
 func (d *Desk) addOwnKey() {
-	d.own = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn,
+	d.ownKeys = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn,
 		Tell: d.tellOwn}
 	own := func(do func(http.ResponseWriter, *http.Request) error) act {
 		return func(v *visit) error { return do(v.w, v.Request) }
 	}
 	d.add(access.Decide, map[string]act{
-		"GET /desk/key": own(d.own.ShowKey), "POST /desk/key": own(d.own.MakeKey), "POST /desk/sign": own(d.own.Sign),
+		"GET /desk/key":   own(d.ownKeys.ShowKey),
+		"POST /desk/key":  own(d.ownKeys.MakeKey),
+		"POST /desk/sign": own(d.ownKeys.Sign),
 	})
 }
 
@@ -33,13 +35,13 @@ func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, page, title strin
 }
 
 func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind, about string, result api.DecisionResult) error {
-	return d.visit(w, r).tell(outcomes{Kind: kind, List: became([]api.DecisionResult{result}, about)})
+	return d.visit(w, r).redirectToOutcomes(outcomes{Kind: kind, List: became([]api.DecisionResult{result}, about)})
 }
 
 // decider is the caller, with their passkeys.
 func (v *visit) decider() *access.Person {
 	who := *v.who
-	who.Passkeys = v.own.Passkeys(v.Context(), who.Name)
+	who.Passkeys = v.ownKeys.Passkeys(v.Context(), who.Name)
 	return &who
 }
 

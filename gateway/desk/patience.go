@@ -41,7 +41,7 @@ func newWorks(atOnce int) *shared.Works {
 type (
 	work = shared.Work
 	// underWay is the error of a page that cannot be shown yet.
-	underWay = shared.Late
+	underWay = shared.PendingError
 )
 
 type pageBegan struct{}

@@ -23,7 +23,7 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	all, release, found := newWorks(1), make(chan struct{}), 0
 	look := func() (int, error) {
 		return inPatience(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
-			w.Progress(3, 7)
+			w.SetProgress(3, 7)
 			<-release
 			found++
 			return found, nil
@@ -142,7 +142,7 @@ func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
 	if later := (*underWay)(nil); !errors.As(err, &later) {
 		t.Fatal(err)
 	}
-	d.API.Acted("a process")
+	d.API.NoteAct("a process")
 	asked := make(chan struct{})
 	_, _ = ask(t.Context(), d, "inbox", func(context.Context) (int, error) { close(asked); return 2, nil })
 	select {
@@ -172,7 +172,7 @@ func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing
 	if v, err := look(newWorks(1), never); v != 1 || err != nil {
 		t.Errorf("instead of waiting it gives %d, %v", v, err)
 	}
-	d.API.Acted("a process")
+	d.API.NoteAct("a process")
 	var later *underWay
 	if _, err := look(newWorks(1), never); !errors.As(err, &later) {
 		t.Errorf("after somebody acted it gives what was found before: %v", err)

@@ -151,7 +151,7 @@ func (v *visit) decidePlan() error {
 	if err != nil {
 		return v.planRefused(p, err)
 	}
-	return v.tell(outcomes{Kind: decision.Kind, Plan: &done})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, Plan: &done})
 }
 
 // planRefused shows why a decision was not taken: the Plan that waits now, or the errors beside the Calls.
@@ -171,6 +171,6 @@ func (v *visit) planRefused(p planPage, err error) error {
 	if p.Wrong = problem.Detail; errors.As(err, &refused) {
 		p.Wrong = refused.Reason
 	}
-	p.Find(problem.Problems)
+	p.ShowProblems(problem.Problems)
 	return v.render(problem.Status, "plan", p)
 }

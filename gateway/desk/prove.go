@@ -68,7 +68,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 		return c, nil
 	}
 	return inPatience(ctx, d.reading, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
-		checked, err := chain.VerifyWithProgress(ctx, w.Progress)
+		checked, err := chain.VerifyWithProgress(ctx, w.SetProgress)
 		if err != nil {
 			return nil, err
 		}

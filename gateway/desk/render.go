@@ -42,7 +42,7 @@ type frame struct {
 }
 
 func (v *visit) frame(title string) frame {
-	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assets(), Now: time.Now(),
+	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assetsPath(), Now: time.Now(),
 		May: map[string]bool{}, OwnKey: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
 	for _, right := range v.who.Rights {
 		f.May[string(right)] = true
@@ -159,8 +159,9 @@ func partOf(total, size, page int, at func(page int) string) (p part) {
 	return p
 }
 
-// assets is the folder of the files that pages load. Its name changes with their content, so that browsers cache it.
-var assets = sync.OnceValue(func() string {
+// assetsPath is the folder of the files that pages load. Its name changes with their content, so that browsers cache
+// it.
+var assetsPath = sync.OnceValue(func() string {
 	sum := sha256.New()
 	_ = fs.WalkDir(files, "assets", func(name string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
@@ -175,8 +176,8 @@ var assets = sync.OnceValue(func() string {
 var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml"}
 
-// asset serves the files that pages load, to anybody.
-func asset(w http.ResponseWriter, r *http.Request) {
+// serveAsset serves the files that pages load, to anybody.
+func serveAsset(w http.ResponseWriter, r *http.Request) {
 	data, err := files.ReadFile("assets/" + path.Base(r.PathValue("name")))
 	if err != nil {
 		http.NotFound(w, r)
@@ -206,29 +207,29 @@ var functions = template.FuncMap{
 func functionsIn(language shown.Language, words *wording.Catalogue) template.FuncMap {
 	many := func(n int, one, others string) string {
 		if n == 1 {
-			return words.In("count", "1 "+one)
+			return words.InContext("count", "1 "+one)
 		}
-		return words.In("count", thousands(n)+" "+others)
+		return words.InContext("count", thousands(n)+" "+others)
 	}
 	return template.FuncMap{
-		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.In, "many": many,
+		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.InContext, "many": many,
 		"plural": func(n int, what string) string { return many(n, what, what+"s") },
 		"heading": func(name, full string) string {
 			if name != full { // a parameter's title, which is data
 				return name
 			}
-			return words.In("column", name)
+			return words.InContext("column", name)
 		},
-		"ago": func(now, t time.Time) string { return words.In("time", ago(now, t)) },
-		"in":  func(now, t time.Time) string { return words.In("time", until(now, t)) },
+		"ago": func(now, t time.Time) string { return words.InContext("time", ago(now, t)) },
+		"in":  func(now, t time.Time) string { return words.InContext("time", until(now, t)) },
 		"took": func(seconds float64) string {
-			return words.In("time", readable.Took(time.Duration(seconds*float64(time.Second))))
+			return words.InContext("time", readable.Took(time.Duration(seconds*float64(time.Second))))
 		},
 		"stamp":      func(t time.Time) string { return t.Local().Format(words.Say(readable.StampLayout)) },
 		"thousands":  func(n int) string { return words.Number(thousands(n)) },
 		"past":       func(kind string) string { return words.Say(pastTense[kind]) },
-		"byItself":   func(a client.Approval) string { return words.Say(byItself(a)) },
+		"byItself":   func(a client.Approval) string { return words.Say(onTimeoutText(a)) },
 		"planName":   func(request *int) string { return words.Say(approval.Plan{Request: *request}.Name()) },
-		"whoDecided": func(one approval.Decision) string { return words.In("who", whoDecided(one)) },
+		"whoDecided": func(one approval.Decision) string { return words.InContext("who", whoDecided(one)) },
 	}
 }

@@ -69,16 +69,16 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
 	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxSeenBytes) // with the changes in it
-	i.authors = once(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
-	i.plan = once(c.PlanWithStatus)
+	i.authors = cacheFirst(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
+	i.plan = cacheFirst(c.PlanWithStatus)
 	if i.size <= maxSeenBytes/2 {
 		d.seen.Keep(key, i)
 	}
 	return i, nil
 }
 
-// once caches the first result; it does not keep an error.
-func once[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
+// cacheFirst caches the first result; it does not keep an error.
+func cacheFirst[T any](find func(context.Context) (*T, error)) func(context.Context) (*T, error) {
 	var mu sync.Mutex
 	var found *T
 	return func(ctx context.Context) (*T, error) {

@@ -23,7 +23,7 @@ const longestTrial = 3 * time.Minute
 // simulate simulates the files, and shows the result on the page.
 func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source) error {
 	if d.Simulate == nil {
-		return api.Unfit(
+		return api.Unprocessable(
 			"Simulations are not available here: they need a server of their own, which starter run and starter " +
 				"dev have. On your own machine, use starter simulate.")
 	}
@@ -31,7 +31,7 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 	defer cancel()
 	report, err := d.Simulate(ctx, source)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return api.Unfit("The simulation did not end within %s, and was stopped.",
+		return api.Unprocessable("The simulation did not end within %s, and was stopped.",
 			plural(int(longestTrial/time.Minute), "minute"))
 	}
 	if err != nil {

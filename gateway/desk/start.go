@@ -118,7 +118,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 	case "start":
 		return v.begin(p, definition)
 	}
-	return "", api.Unfit("There is no such button.")
+	return "", api.Unprocessable("There is no such button.")
 }
 
 func fineText(d *ideafiles.Definition, problems diag.Problems) string {
@@ -132,11 +132,11 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 
 func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
-		return "", api.Unfit("This Idea is a simulation with made-up values. To start it for real, remove " +
+		return "", api.Unprocessable("This Idea is a simulation with made-up values. To start it for real, remove " +
 			"meta.simulated and the messages' _simulated.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
-		return "", api.Unfit("The id cannot be used: %s", err)
+		return "", api.Unprocessable("The id cannot be used: %s", err)
 	}
 	started, err := v.Client.Start(v.Context(), client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
@@ -149,7 +149,7 @@ func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, e
 	if err != nil {
 		return "", err
 	}
-	v.Acted(started.ID())
+	v.NoteAct(started.ID())
 	return started.ID(), nil
 }
 
@@ -201,8 +201,8 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return api.Unfit("%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.",
-				short(f.Name))
+			return api.Unprocessable(
+				"%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.", short(f.Name))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)
@@ -210,14 +210,14 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 			err = os.WriteFile(to, []byte(f.Text), 0o600)
 		}
 		if err != nil {
-			return api.Unfit("%s cannot be kept under this name.", short(f.Name))
+			return api.Unprocessable("%s cannot be kept under this name.", short(f.Name))
 		}
 		return nil
 	}
 	if p.Offer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
-				return s, api.Unfit("Two files are named %s: the Idea, and one that it names.", short(f.Name))
+				return s, api.Unprocessable("Two files are named %s: the Idea, and one that it names.", short(f.Name))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err
@@ -244,13 +244,13 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 func (p *startPage) source(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		if p.Idea.Name == "" {
-			return s, api.Unfit("Choose an Idea file first: it defines the process.")
+			return s, api.Unprocessable("Choose an Idea file first: it defines the process.")
 		}
 		return ideafiles.Source{Given: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
 	s, offered := p.known[p.Offer]
 	if !offered {
-		return s, api.Unfit("This Idea is no longer in the list.")
+		return s, api.Unprocessable("This Idea is no longer in the list.")
 	}
 	p.folders = append(p.folders, filepath.Dir(s.Idea))
 	s.Instances, s.Replies = "", ""

@@ -19,16 +19,17 @@ func (v *visit) steer() error {
 	var wrong error
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
-		wrong = api.Unfit("There is no such button.")
+		wrong = api.Unprocessable("There is no such button.")
 	case do == "revise" && text == "":
-		wrong = api.Unfit("A correction needs a text: it is read, and the rest is planned anew.")
+		wrong = api.Unprocessable("A correction needs a text: it is read, and the rest is planned anew.")
 	case do == "cancel" && v.PostForm.Get("sure") == "":
-		wrong = api.Unfit("Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
+		wrong = api.Unprocessable(
+			"Nothing was ended: tick the box beside the button first. An ended process cannot go on.")
 	}
 	if wrong != nil {
 		return v.showProcessAgain("steer", wrong, nil)
 	}
-	return v.steeredBy("steer", "", func(ctx context.Context, p *client.Process) error {
+	return v.steerByForm("steer", "", func(ctx context.Context, p *client.Process) error {
 		switch do {
 		case "pause":
 			return p.Pause(ctx, by)
@@ -41,17 +42,17 @@ func (v *visit) steer() error {
 	})
 }
 
-// steered does something to the process of the address, and leads to a place on its page.
-func (v *visit) steered(place string, do func(context.Context, *client.Process) error) error {
+// steerAndReturn does something to the process of the address, and leads to a place on its page.
+func (v *visit) steerAndReturn(place string, do func(context.Context, *client.Process) error) error {
 	if err := v.Steer(v.Context(), v.process, do); err != nil {
 		return err
 	}
 	return v.lead(processHref(v.process) + place)
 }
 
-// steeredBy is steered by a form of the page of the process, which is shown again where it is refused.
-func (v *visit) steeredBy(form, place string, do func(context.Context, *client.Process) error) error {
-	if err := v.steered(place, do); err != nil {
+// steerByForm is steerAndReturn for a form of the page of the process, which is shown again where it is refused.
+func (v *visit) steerByForm(form, place string, do func(context.Context, *client.Process) error) error {
+	if err := v.steerAndReturn(place, do); err != nil {
 		return v.showProcessAgain(form, err, nil)
 	}
 	return nil

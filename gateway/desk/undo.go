@@ -46,7 +46,7 @@ type undoRow struct {
 	Did, By  shown.Parts
 	Name     string // of the instance
 	Because  string
-	Within   *undo.Within // takes back the process that it ran; nil: By does it
+	Within   *undo.DelegateUndo // takes back the process that it ran; nil: By does it
 }
 
 // undoChoice reads what to undo.
@@ -76,7 +76,7 @@ func (v *visit) showUndo() error {
 func (v *visit) undo() error {
 	p, o := v.undoChoice()
 	if o.By.Reason == "" {
-		return v.showUndoAgain(p, o, api.Unfit("Nothing was taken back: give a reason, for the record."))
+		return v.showUndoAgain(p, o, api.Unprocessable("Nothing was taken back: give a reason, for the record."))
 	}
 	u, done, err := v.Undo(v.Context(), p.Process, o,
 		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })
@@ -125,7 +125,7 @@ func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 	undone := undoList{Heading: "What would be taken back"}
 	for _, s := range u.Undo {
 		one := row(s.Did)
-		if one.Within = s.Within; s.Within == nil {
+		if one.Within = s.DelegateUndo; s.DelegateUndo == nil {
 			one.By = u.InWords(v.Context(), words, s.Did, s.Tool, s.Params).Parts
 		}
 		if p.Call == "" {
@@ -136,12 +136,12 @@ func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 	p.Lists = []undoList{undone}
 	for _, l := range []struct {
 		heading string
-		calls   []undo.Left
+		calls   []undo.NotUndone
 	}{{"What cannot be taken back", u.Cannot}, {"What stays", u.Kept}} {
 		list := undoList{Heading: l.heading}
 		for _, c := range l.calls {
 			one := row(c.Did)
-			if of := c.Alone(); of != "" {
+			if of := c.DelegateToUndo(); of != "" {
 				one.Href = undoHref(of, url.Values{})
 			}
 			if one.Because = long(c.Because); c.Reader != nil {

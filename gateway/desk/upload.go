@@ -25,7 +25,7 @@ func (v *visit) readForm() (done func(), err error) {
 		return done, err
 	}
 	if err = parse(); err != nil {
-		err = api.Unfit("The form cannot be read: %s", err)
+		err = api.Unprocessable("The form cannot be read: %s", err)
 	}
 	return done, err
 }

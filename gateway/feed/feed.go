@@ -95,8 +95,8 @@ func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh b
 // Close ends it.
 func (r *Follower) Close() { r.feed.leave(r.w) }
 
-// Over reports whether the follower has received the end already.
-func (r *Follower) Over() bool { return !r.fresh && r.cursor.Ended }
+// SawEnd reports whether the follower has received the end already.
+func (r *Follower) SawEnd() bool { return !r.fresh && r.cursor.Ended }
 
 // Poke makes the watcher of a process look immediately, after an act on it.
 func (f *Feed) Poke(process string) {

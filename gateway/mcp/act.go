@@ -181,7 +181,7 @@ func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		a.Acted(p.ID())
+		a.NoteAct(p.ID())
 		return jsonval.Object{"taken": count}, nil
 	}
 	return nil, fmt.Errorf("no Call with this digest waits in %s: see list_approvals", p.ID())

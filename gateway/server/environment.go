@@ -58,7 +58,7 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 	var key *signing.PrivateKey
 	if file := getenv(KeyVariable); file != "" {
 		key, err = signing.LoadPrivateKey(file)
-		wrong = append(wrong, of(KeyVariable, err))
+		wrong = append(wrong, errorOf(KeyVariable, err))
 	}
 	if getenv(IssuerVariable) != "" {
 		o.Guard, err = issuerGuard(key, getenv)
@@ -68,8 +68,8 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 	return o, errors.Join(append(wrong, err)...)
 }
 
-// of is an error of a variable; nil stays nil.
-func of(variable string, err error) error {
+// errorOf is an error of a variable; nil stays nil.
+func errorOf(variable string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func tokenGuard(address string, who access.Person, key *signing.PrivateKey,
 		who.Key = speaker
 	}
 	guard, err := access.NewTokenGuard(token, who)
-	return guard, of(TokenVariable, err)
+	return guard, errorOf(TokenVariable, err)
 }
 
 // checkSettings refuses what cannot be meant: read as if it were not set, it would count for nothing in silence.
@@ -151,13 +151,13 @@ func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
 		return nil, nil
 	}
 	rules, err := hooks.Open(file, getenv)
-	return rules, of(HooksVariable, err)
+	return rules, errorOf(HooksVariable, err)
 }
 
 func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Guard, error) {
 	var wrong []error
 	roles, err := access.OpenRoles(getenv(RolesVariable))
-	if err = of(RolesVariable, err); getenv(RolesVariable) == "" {
+	if err = errorOf(RolesVariable, err); getenv(RolesVariable) == "" {
 		err = errors.New("nothing says who may look, start, decide and steer: set " + RolesVariable)
 	}
 	wrong = append(wrong, err)
@@ -171,7 +171,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		URL: getenv(IssuerVariable), Audience: audience, Name: getenv(NameVariable), Groups: getenv(GroupsVariable),
 		Unverified: getenv(UnverifiedVariable) == "true", Roles: roles, Key: key,
 	})
-	wrong = append(wrong, of(IssuerVariable, err))
+	wrong = append(wrong, errorOf(IssuerVariable, err))
 	if getenv(ClientVariable) == "" {
 		return guard, errors.Join(wrong...)
 	}
@@ -180,7 +180,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 		Scopes: strings.Fields(getenv(ScopesVariable)),
 	}
 	login, err := access.NewIssuerLogin(guard, client)
-	return login, errors.Join(append(wrong, of(ClientVariable+", "+SecretVariable+", "+URLVariable, err))...)
+	return login, errors.Join(append(wrong, errorOf(ClientVariable+", "+SecretVariable+", "+URLVariable, err))...)
 }
 
 // DefaultAddress is the default address of a gateway.

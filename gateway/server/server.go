@@ -107,7 +107,7 @@ func (g *Gateway) addDesk() {
 // isCrossSiteNavigation reports whether a person follows a link of another site to a page of the desk, which sends no
 // cookie along.
 func (g *Gateway) isCrossSiteNavigation(r *http.Request, refusal *access.Refusal) bool {
-	return g.desk && refusal.Code == access.CodeForeignPage && desk.Has(r.URL.Path) && access.IsPageNavigation(r)
+	return g.desk && refusal.Code == access.CodeForeignPage && desk.IsDeskPath(r.URL.Path) && access.IsPageNavigation(r)
 }
 
 // admitted serves a page only to callers that the guard identifies.
@@ -134,7 +134,7 @@ func (g *Gateway) admitted(page http.Handler) http.Handler {
 // same site. So the desk accepts only requests of its own origin, whatever origins the API lists.
 func (g *Gateway) fenceOf(r *http.Request) access.Fence {
 	f := g.Fence
-	if desk.Has(r.URL.Path) {
+	if desk.IsDeskPath(r.URL.Path) {
 		f.Origins = nil
 	}
 	return f
@@ -176,7 +176,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answerReady says whether anybody can use the gateway.
 func (g *Gateway) answerReady(w http.ResponseWriter, r *http.Request) {
-	if err := access.Ready(r.Context(), g.Guard); err != nil {
+	if err := access.CheckReady(r.Context(), g.Guard); err != nil {
 		api.ProblemOf(err).Write(w)
 		return
 	}

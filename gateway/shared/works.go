@@ -36,17 +36,17 @@ type Work struct {
 	checked, total int
 }
 
-// Progress records how far the work is.
-func (w *Work) Progress(checked, of int) {
+// SetProgress records how far the work is.
+func (w *Work) SetProgress(checked, of int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.checked, w.total = checked, of
 }
 
-// Late is the error of who would not wait until something was found, and how far the work was.
-type Late struct{ Checked, Of int }
+// PendingError is the error of who would not wait until something was found, and how far the work was.
+type PendingError struct{ Checked, Of int }
 
-func (*Late) Error() string { return "shared: it is being worked out" }
+func (*PendingError) Error() string { return "shared: it is being worked out" }
 
 // Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a *Late, and
 // the next Ask returns the result. A patience of 0 waits to the end.
@@ -115,7 +115,7 @@ func (all *Works) putOff(w *Work) error {
 	all.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return &Late{w.checked, w.total}
+	return &PendingError{w.checked, w.total}
 }
 
 // dropHandedOut drops a result once a caller that was asked to come back has received it.

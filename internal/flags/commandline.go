@@ -18,13 +18,13 @@ func SetArgs(root *cobra.Command, args []string) {
 			tellAll(below)
 		}
 		tell := c.FlagErrorFunc()
-		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return tell(c, allWrong(c, args)) })
+		c.SetFlagErrorFunc(func(c *cobra.Command, _ error) error { return tell(c, collectInvalid(c, args)) })
 	}
 	tellAll(root)
 }
 
-// allWrong is all that is wrong. The flags are set for nothing: it is known that there is something.
-func allWrong(c *cobra.Command, args []string) error {
+// collectInvalid returns all that is wrong. The flags are set for nothing: it is known that there is something.
+func collectInvalid(c *cobra.Command, args []string) error {
 	var wrong []error
 	isGiven := map[string]bool{}
 	note := func(err error) {

@@ -24,8 +24,9 @@ type sseWriter struct {
 	head  completion // what every chunk repeats: clients drop chunks with another id
 	usage bool       // whether the client asked for usage
 	begun bool
-	// around is the JSON around each text, encoded once: with a fast LLM encoding every chunk would dominate the cost.
-	around [2][]byte
+	// envelope is the JSON around each text, encoded once: with a fast LLM encoding every chunk would dominate the
+	// cost.
+	envelope [2][]byte
 }
 
 func (s *sseWriter) write(p piece) error {
@@ -33,11 +34,11 @@ func (s *sseWriter) write(p piece) error {
 		return err
 	}
 	if p.refusal {
-		return s.chunk(choice{Delta: &delta{Refusal: &p.text}})
+		return s.writeChunk(choice{Delta: &delta{Refusal: &p.text}})
 	}
 	text, err := json.Marshal(p.text)
 	if err == nil {
-		_, err = s.w.Write(slices.Concat(s.around[0], text, s.around[1]))
+		_, err = s.w.Write(slices.Concat(s.envelope[0], text, s.envelope[1]))
 	}
 	return err
 }
@@ -56,11 +57,11 @@ func (s *sseWriter) begin() error {
 		return err
 	}
 	before, after, _ := bytes.Cut(empty, []byte(`"content":""`))
-	s.around = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
-	return s.chunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
+	s.envelope = [2][]byte{slices.Concat(before, []byte(`"content":`)), after}
+	return s.writeChunk(choice{Delta: &delta{Role: "assistant", Content: new(string)}})
 }
 
-func (s *sseWriter) chunk(c choice) error { return s.event(s.chunkOf(c)) }
+func (s *sseWriter) writeChunk(c choice) error { return s.writeEvent(s.chunkOf(c)) }
 
 // chunkOf is a chunk with one choice.
 func (s *sseWriter) chunkOf(c choice) completion {
@@ -72,7 +73,7 @@ func (s *sseWriter) chunkOf(c choice) completion {
 	return chunk
 }
 
-func (s *sseWriter) event(chunk completion) error {
+func (s *sseWriter) writeEvent(chunk completion) error {
 	data, err := encodeEvent(chunk)
 	if err == nil {
 		_, err = s.w.Write(data)
@@ -91,14 +92,14 @@ func (s *sseWriter) finish(reason string, used usage) error {
 	if err := s.begin(); err != nil {
 		return err
 	}
-	if err := s.chunk(choice{Delta: &delta{}, FinishReason: &reason}); err != nil {
+	if err := s.writeChunk(choice{Delta: &delta{}, FinishReason: &reason}); err != nil {
 		return err
 	}
 	if s.usage {
 		last := s.head
 		last.Choices = []choice{}
 		last.Usage, _ = json.Marshal(used)
-		if err := s.event(last); err != nil {
+		if err := s.writeEvent(last); err != nil {
 			return err
 		}
 	}

@@ -54,7 +54,7 @@ func Go(place string, f func() error, done func(error)) {
 				done(err)
 			}
 		}()
-		inject.call(place)
+		inject.trigger(place)
 		err = f()
 		ended = true
 	}()
@@ -68,7 +68,7 @@ func Run(place string, f func() error) (err error) {
 			err = logPanic(place, v)
 		}
 	}()
-	injected.Load().call(place)
+	injected.Load().trigger(place)
 	return f()
 }
 
@@ -161,7 +161,7 @@ func Inject(f func(place string)) {
 	injected.Store((*injection)(&f))
 }
 
-func (f *injection) call(place string) {
+func (f *injection) trigger(place string) {
 	if f != nil && *f != nil {
 		(*f)(place)
 	}

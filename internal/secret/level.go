@@ -9,7 +9,7 @@ import (
 // as it came; JSON within JSON, or a URL within HTML, needs more.
 type level struct {
 	text    string
-	above   *level
+	parent  *level
 	escapes []escape // in the order of the text
 	depth   int
 
@@ -60,7 +60,7 @@ func (l *level) unescaped() *level {
 	if l.depth == maxEscapeDepth || !strings.ContainsAny(l.text, `%\&`) {
 		return nil
 	}
-	next := &level{above: l, depth: l.depth + 1}
+	next := &level{parent: l, depth: l.depth + 1}
 	var out strings.Builder
 	last := 0
 	for i := 0; i < len(l.text); {
@@ -85,26 +85,26 @@ func (l *level) unescaped() *level {
 
 // originalStart maps the start of a byte to the original text. A byte within an escape takes the whole escape along.
 func (l *level) originalStart(at int) int {
-	if l.above == nil {
+	if l.parent == nil {
 		return at
 	}
 	e := l.lastEscapeBefore(at + 1)
 	if at < e.at+e.len {
-		return l.above.originalStart(e.from)
+		return l.parent.originalStart(e.from)
 	}
-	return l.above.originalStart(e.to + at - e.at - e.len)
+	return l.parent.originalStart(e.to + at - e.at - e.len)
 }
 
 // originalEnd maps the end of the text before a position to the original text.
 func (l *level) originalEnd(at int) int {
-	if l.above == nil {
+	if l.parent == nil {
 		return at
 	}
 	e := l.lastEscapeBefore(at)
 	if at <= e.at+e.len {
-		return l.above.originalEnd(e.to)
+		return l.parent.originalEnd(e.to)
 	}
-	return l.above.originalEnd(e.to + at - e.at - e.len)
+	return l.parent.originalEnd(e.to + at - e.at - e.len)
 }
 
 // lastEscapeBefore is the last escape that begins before a position; an empty one at the beginning if there is none.

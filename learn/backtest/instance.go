@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// memory answers for the outside: it knows what Calls came to, and what people decided.
-type memory interface {
+// outcomeSource answers for the outside: it knows what Calls came to, and what people decided.
+type outcomeSource interface {
 	// outcome is what a Call came to; known is false where nobody knows.
 	outcome(call dataflow.ReadyCall) (o outcome, known bool)
 	// decide is the decision that is taken on what waits; asked counts the earlier ones on this Call. ok is false where
@@ -33,7 +33,7 @@ type outcome struct {
 // player runs one instance with a memory in place of the world.
 type player struct {
 	flow   *dataflow.Instance
-	memory memory
+	memory outcomeSource
 	calls  map[string]*playedCall
 	stuck  []string // what is not known beside results
 	now    int
@@ -50,7 +50,7 @@ type playedCall struct {
 	began, ended int
 }
 
-func newPlayer(flow *dataflow.Instance, m memory) *player {
+func newPlayer(flow *dataflow.Instance, m outcomeSource) *player {
 	return &player{flow: flow, memory: m, calls: map[string]*playedCall{}}
 }
 

@@ -222,7 +222,7 @@ func (r *newRun) readTraces() map[string]*trace {
 		t.status, t.fault, t.steps, t.direct = i.Status, i.Fault, i.Steps, p.flow.HasDirectPlan()
 		questions := p.flow.LLMQuestions()
 		for _, q := range questions {
-			t.markAsked(p.flow, q)
+			t.markUnanswered(p.flow, q)
 		}
 		if p.isStuck() || len(questions) > 0 {
 			t.status, t.fault = "", nil
@@ -232,8 +232,8 @@ func (r *newRun) readTraces() map[string]*trace {
 	return out
 }
 
-// markAsked marks a Call about which the LLM would be asked, and nobody answered.
-func (t *trace) markAsked(flow *dataflow.Instance, q turn.LLMQuestion) {
+// markUnanswered marks a Call about which the LLM would be asked, and nobody answered.
+func (t *trace) markUnanswered(flow *dataflow.Instance, q turn.LLMQuestion) {
 	c := t.calls[slices.IndexFunc(t.calls, func(c *tracedCall) bool { return c.id == q.CallID })]
 	c.params, _ = flow.ResolvedParams(flow.FindCall(q.CallID))
 	if c.unknown = q.ParamsError == ""; !c.unknown {

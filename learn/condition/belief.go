@@ -103,7 +103,7 @@ func (f *field) thresholds() family {
 		if f.isNumber[n] {
 			distinct[x] = true
 		} else {
-			specials[f.special(n)] = true
+			specials[f.absentOrNull(n)] = true
 		}
 	}
 	chains := 2 * math.Pow(2, float64(len(specials)))

@@ -9,9 +9,9 @@ import (
 
 // Bounds of what is looked at.
 const (
-	maxDepth  = 8   // how deep in a sample fields are looked for
-	maxFields = 400 // of one sample
-	maxText   = 120 // of a text that is compared as a value, in bytes
+	maxFieldDepth = 8   // how deep in a sample fields are looked for
+	maxFields     = 400 // of one sample
+	maxText       = 120 // of a text that is compared as a value, in bytes
 )
 
 // field is one place in the samples, with what each has there.
@@ -64,7 +64,7 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 		add(path.String()+"\x00length", jsonval.ToJSONValue(len(list)), true)
 	}
 	m, ok := v.(jsonval.Object)
-	if _, isHandle := jsonval.AsBlobHandle(v); !ok || isHandle || len(path) >= maxDepth {
+	if _, isHandle := jsonval.AsBlobHandle(v); !ok || isHandle || len(path) >= maxFieldDepth {
 		return
 	}
 	for k, v := range jsonval.Sorted(m) {
@@ -114,8 +114,8 @@ func (f *field) varies() bool {
 	return false
 }
 
-// key is what a sample has there, as text. Absence, null and numbers are told apart where numbers are compared.
-func (f *field) special(n int) string {
+// absentOrNull describes what a sample has in place of a number: nothing, or null; empty if it has a number.
+func (f *field) absentOrNull(n int) string {
 	switch {
 	case !f.has[n]:
 		return "absent"

@@ -143,11 +143,11 @@ func addReach(list [][]bound, reach []bound) [][]bound {
 // isWithin reports whether all that is in reach a is in reach b.
 func isWithin(a, b []bound) bool {
 	return !slices.ContainsFunc(b, func(outer bound) bool {
-		return !slices.ContainsFunc(a, func(inner bound) bool { return inner.within(outer) })
+		return !slices.ContainsFunc(a, func(inner bound) bool { return inner.isWithin(outer) })
 	})
 }
 
-func (b bound) within(o bound) bool {
+func (b bound) isWithin(o bound) bool {
 	if b.span != o.span || b.kind != o.kind {
 		return false
 	}
@@ -170,7 +170,7 @@ func differInValues(a, b []bound) (at int, ok bool) {
 	at = -1
 	for n := range a {
 		switch {
-		case a[n].within(b[n]) && b[n].within(a[n]):
+		case a[n].isWithin(b[n]) && b[n].isWithin(a[n]):
 		case at < 0 && a[n].span == b[n].span && a[n].kind == member && b[n].kind == member:
 			at = n
 		default:

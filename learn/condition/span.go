@@ -71,7 +71,7 @@ func (s *span) tokenOf(n int) string {
 	case s.how == ofNumbers && s.field.isNumber[n] && s.low < 0:
 		return s.field.comparisonTexts[n]
 	case s.how == ofNumbers:
-		return s.field.special(n)
+		return s.field.absentOrNull(n)
 	}
 	return s.field.comparisonTexts[n]
 }

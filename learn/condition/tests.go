@@ -155,13 +155,13 @@ func (f *field) numericTests(own, others []int) (list []*test) {
 	}
 	specials := map[string]bool{}
 	for _, n := range own {
-		specials[f.special(n)] = true
+		specials[f.absentOrNull(n)] = true
 	}
 	for _, k := range []kind{atLeast, upTo} {
 		excludesNumber := false
 		t := f.newTest(k, 1, others, func(n int) bool {
 			if !f.isNumber[n] {
-				return specials[f.special(n)]
+				return specials[f.absentOrNull(n)]
 			}
 			holds := k == atLeast && f.numbers[n] >= f.numbers[low] ||
 				k == upTo && f.numbers[n] <= f.numbers[high]

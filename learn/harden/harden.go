@@ -129,7 +129,7 @@ type chainRun struct {
 }
 
 // writeAuthor names the author of a write.
-type writeAuthor struct{ by, instance string }
+type writeAuthor struct{ author, instance string }
 
 // instanceRun is one instance from start to end.
 type instanceRun struct {

@@ -29,9 +29,9 @@ type Decision struct {
 	policy.Account
 	// Groups are the groups that the person claims, or that the proof confirms.
 	Groups []string `json:"groups,omitempty"`
-	// For is in whose place the person decided, as their deputy; nil: they decided for themselves.
-	For    *policy.Person `json:"for,omitempty"`
-	Reason string         `json:"reason,omitempty"`
+	// OnBehalfOf is in whose place the person decided, as their deputy; nil: they decided for themselves.
+	OnBehalfOf *policy.Person `json:"for,omitempty"`
+	Reason     string         `json:"reason,omitempty"`
 	// Deputies are those of whom the whole told a part, of a decision on a Plan.
 	Deputies []Decision `json:"-"`
 	// To and ToGroup are the person or the group that a remark is addressed to.
@@ -272,7 +272,7 @@ func (d Decision) PastTense() string {
 }
 
 func (d Decision) deciderText() string {
-	name := InPlaceOf(cmp.Or(d.DecidedBy, "a person"), d.For)
+	name := InPlaceOf(cmp.Or(d.DecidedBy, "a person"), d.OnBehalfOf)
 	if d.OrderID != "" {
 		name += " (standing order " + d.OrderID + ")"
 	}

@@ -128,7 +128,7 @@ func (p Pending) Capacities(d Decision, now time.Time) []Decision {
 		if r.Kind == SteerDeputy && !now.Before(r.Order.From) && now.Before(r.Order.Until) &&
 			d.Identity().Is(policy.Identity{Name: r.To}) {
 			who := r.Decider()
-			d.For = &who
+			d.OnBehalfOf = &who
 			list = append(list, d)
 		}
 	}

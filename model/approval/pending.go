@@ -97,16 +97,16 @@ type Vote struct {
 	DecidedBy string `json:"by"`
 	policy.Account
 	Groups []string `json:"groups,omitempty"` // the groups that the person claims
-	// For is in whose place the person decided; nil: for themselves.
-	For       *policy.Person `json:"for,omitempty"`
-	DecidedAt time.Time      `json:"at"`
+	// OnBehalfOf is in whose place the person decided; nil: for themselves.
+	OnBehalfOf *policy.Person `json:"for,omitempty"`
+	DecidedAt  time.Time      `json:"at"`
 }
 
 // Identities is everybody for whom the decision counts.
 func (v Vote) Identities() []policy.Identity { return v.decision().Identities() }
 
 func (v Vote) decision() Decision {
-	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, Groups: v.Groups, For: v.For}
+	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, Groups: v.Groups, OnBehalfOf: v.OnBehalfOf}
 }
 
 // InWords names who decided, their groups, in whose place and, unless it is an approval, the decision: "ann of finance,
@@ -116,7 +116,7 @@ func (v Vote) InWords() string {
 	if len(v.Groups) > 0 {
 		text += " of " + strings.Join(v.Groups, " and ")
 	}
-	text = InPlaceOf(text, v.For)
+	text = InPlaceOf(text, v.OnBehalfOf)
 	if v.Kind != policy.Approve {
 		text += ", " + v.Kind
 	}
@@ -182,7 +182,7 @@ func CountSame(made []Decision, id string) Count {
 
 // LetTimePass applies what is due at a time: reminders, and escalations, after which others may decide too.
 func (p *Pending) LetTimePass(now time.Time) {
-	p.WhileWaiting, p.Deciders = p.WhileWaiting.After(now, p.Deciders)
+	p.WhileWaiting, p.Deciders = p.WhileWaiting.AdvancedTo(now, p.Deciders)
 }
 
 // NextMoment returns when something happens by itself next; ok is false where nothing does.

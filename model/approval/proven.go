@@ -68,15 +68,15 @@ func (d Decision) Identity() policy.Identity {
 // Identities is everybody for whom the decision counts: who took it, and in whose place. For all rules they are one.
 func (d Decision) Identities() []policy.Identity {
 	list := []policy.Identity{d.Identity()}
-	if d.For != nil {
-		list = append(list, d.For.Identities()...)
+	if d.OnBehalfOf != nil {
+		list = append(list, d.OnBehalfOf.Identities()...)
 	}
 	return list
 }
 
 // Vote is the decision as one of several that must be alike, of a kind.
 func (d Decision) Vote(kind string) Vote {
-	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, For: d.For,
+	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf,
 		DecidedAt: d.DecidedAt}
 }
 
@@ -117,9 +117,9 @@ func (d Decision) Decider() policy.Person {
 	if d.Signed != nil {
 		p.Signed, p.AlsoNamed = true, d.Signed.Name
 	}
-	if d.For != nil {
+	if d.OnBehalfOf != nil {
 		deputy := p
-		p = *d.For
+		p = *d.OnBehalfOf
 		p.Signed, p.Deputy = p.Signed && deputy.Signed, deputy.Identities()
 	}
 	return p

@@ -15,8 +15,8 @@ type AmendedPlan struct {
 	Context []ideafile.Message
 }
 
-// RequestCalls returns the error of the first invalid Call of a Request's Plan; nil if all can run.
-func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
+// CheckRequestCalls returns the error of the first invalid Call of a Request's Plan; nil if all can run.
+func (p AmendedPlan) CheckRequestCalls(input *turn.RequestInput, calls []ideafile.WrittenCall) error {
 	p.Palette.InstanceTokens, p.Palette.ReopenableTokens = input.InstanceTokens(), input.ReopenableTokens
 	instances := map[string]*dataflow.Instance{}
 	for n, w := range calls {
@@ -32,7 +32,7 @@ func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.Wri
 				instances[token] = p.newInstance(token)
 			}
 			instances[token].AcceptCall(input.RequestNumber, n+1, w)
-			if err := whyRefused(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
+			if err := refusalError(instances[token], n, ideafile.CallKey{Request: input.RequestNumber, Index: n + 1},
 				token); err != nil {
 				return err
 			}
@@ -41,8 +41,8 @@ func (p AmendedPlan) RequestCalls(input *turn.RequestInput, calls []ideafile.Wri
 	return nil
 }
 
-// DirectCalls is RequestCalls for the direct Plan of some instances, which Context holds as amended.
-func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
+// CheckDirectCalls is CheckRequestCalls for the direct Plan of some instances, which Context holds as amended.
+func (p AmendedPlan) CheckDirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
 	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsConditions, p.Palette.InstanceTokens = true, true, tokens
 	for n, w := range calls {
 		if _, _, f := p.Palette.ReadCall(w); f != nil {
@@ -53,7 +53,7 @@ func (p AmendedPlan) DirectCalls(tokens []string, calls []ideafile.WrittenCall, 
 		instance := p.newInstance(token)
 		instance.StartDirectPlan()
 		for n := range calls {
-			if err := whyRefused(instance, n, ideafile.CallKey{Index: offset + n + 1}, token); err != nil {
+			if err := refusalError(instance, n, ideafile.CallKey{Index: offset + n + 1}, token); err != nil {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func (p AmendedPlan) newInstance(token string) *dataflow.Instance {
 	return dataflow.New(p.Palette, own, token)
 }
 
-func whyRefused(i *dataflow.Instance, n int, key ideafile.CallKey, token string) error {
+func refusalError(i *dataflow.Instance, n int, key ideafile.CallKey, token string) error {
 	rec := i.FindCall(key.ID(token))
 	if rec == nil || rec.Status != ideafile.Failed || rec.Fault == nil {
 		return nil

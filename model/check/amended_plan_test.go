@@ -77,7 +77,7 @@ func TestTheCallsOfAnAmendedPlanAreCheckedAsThoseOfTheLLMAre(t *testing.T) {
 				{"type": "state", "_instance": "c", "state": {}}, {"type": "state", "_instance": "d", "state": {}}`)
 			input := &turn.RequestInput{RequestNumber: 2, Instances: []turn.InstanceInput{{Token: "a"}, {Token: "b"}},
 				ReopenableTokens: []string{"d"}}
-			want(t, p.RequestCalls(input, calls(t, row.calls)), row.says)
+			want(t, p.CheckRequestCalls(input, calls(t, row.calls)), row.says)
 		})
 	}
 }
@@ -99,7 +99,7 @@ func TestTheCallsOfAnAmendedDirectPlanAreCheckedInEveryInstance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := process(t, `{"type": "state", "_instance": "a", "schema": {"additionalProperties": false, "properties": {"id": {}, "b": {}, "log": {}}}, "state": {"id": "A"}}, {"type": "state", "_instance": "b", "state": {"id": "B"}},
 				{"type": "plan", "stage": "optimal", "plan": [`+row.calls+`]}`)
-			want(t, p.DirectCalls([]string{"a", "b"}, calls(t, row.calls), 0), row.says)
+			want(t, p.CheckDirectCalls([]string{"a", "b"}, calls(t, row.calls), 0), row.says)
 		})
 	}
 }
@@ -111,8 +111,8 @@ func TestAProcessOfOneInstanceNamesNone(t *testing.T) {
 		t,
 		`{"type": "state", "schema": {"additionalProperties": false, "properties": {"id": {}}}, "state": {"id": "A"}}`)
 	input := &turn.RequestInput{RequestNumber: 1, Instances: []turn.InstanceInput{{}}}
-	want(t, p.RequestCalls(input, calls(t, `{"_tool": "work", "x": "y"}`)), "")
-	err := p.RequestCalls(input, calls(t, `{"_tool": "work", "x": "y", "_outputPath": "extra"}`))
+	want(t, p.CheckRequestCalls(input, calls(t, `{"_tool": "work", "x": "y"}`)), "")
+	err := p.CheckRequestCalls(input, calls(t, `{"_tool": "work", "x": "y", "_outputPath": "extra"}`))
 	want(t, err, "calls[0]: ")
 	if err != nil && strings.Contains(err.Error(), "in instance") {
 		t.Errorf("it names one: %s", err)

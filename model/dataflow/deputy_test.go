@@ -47,7 +47,7 @@ func TestADeputyDecidesInPlaceOfAnotherAndTheDecisionNamesBoth(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := i.CallRecords()[0].Decisions
-	if made[0].DecidedBy != "bob" || made[0].For == nil || made[0].For.Name != "ann" || made[1].For != nil ||
+	if made[0].DecidedBy != "bob" || made[0].OnBehalfOf == nil || made[0].OnBehalfOf.Name != "ann" || made[1].OnBehalfOf != nil ||
 		made[0].Describe() != "approved by bob in place of ann" {
 		t.Errorf("%+v", made)
 	}
@@ -148,7 +148,7 @@ func TestADeputyTakesAndGivesWhatWasHandedOver(t *testing.T) {
 	if err := decide(i, approval.HandOver, `{"call": "1.1", "by": "bob", "to": "eve"}`); err != nil {
 		t.Fatal(err)
 	}
-	if r := i.PendingApprovals()[0].HandedOver(); r.For == nil || r.For.Name != "ann" {
+	if r := i.PendingApprovals()[0].HandedOver(); r.OnBehalfOf == nil || r.OnBehalfOf.Name != "ann" {
 		t.Errorf("%+v", r)
 	}
 	if err := approve(i, "1.1", "bob"); err == nil || !strings.Contains(err.Error(), "has handed it over to eve") {

@@ -16,9 +16,10 @@ type Undoing struct {
 	Calls []UndoCall `json:"calls,omitempty"`
 	// Withdraw are the Calls whose only effect was what they wrote to State.
 	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// Left says, for each Call that is not undone, why. Stays is set if one of them has an effect of the process's own.
-	Left  []string `json:"left,omitempty"`
-	Stays bool     `json:"stays,omitempty"`
+	// NotUndone says, for each Call that is not undone, why. Stays is set if one of them has an effect of the process's
+	// own.
+	NotUndone []string `json:"left,omitempty"`
+	Stays     bool     `json:"stays,omitempty"`
 	// By is the person who ordered the undo, and Reason why, while the process is paused; empty: the instance has
 	// failed.
 	By     string `json:"by,omitempty"`
@@ -149,7 +150,7 @@ func (i *Instance) withdrawn() *turn.Withdrawn {
 	if len(done) > 0 {
 		sentence = "taken back: " + strings.Join(done, ", ")
 	}
-	if left = append(left, i.Undoing.Left...); len(left) > 0 {
+	if left = append(left, i.Undoing.NotUndone...); len(left) > 0 {
 		sentence += "; not taken back: " + strings.Join(left, "; ")
 	}
 	return &turn.Withdrawn{Summary: sentence, Failed: failed || i.Undoing.Stays && i.Undoing.By == "",

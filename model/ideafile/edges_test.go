@@ -51,7 +51,7 @@ func TestEveryNumberIsReadToItsEdgesOrRefused(t *testing.T) {
 func readAtEdge(t *testing.T, leaf modeltest.NumberPlace, base map[string]any,
 	value string) (read *ideafile.Idea, refused string) {
 	t.Helper()
-	idea := leaf.In(base, modeltest.MustDecodeJSON(value))
+	idea := leaf.WithValue(base, modeltest.MustDecodeJSON(value))
 	read, problems := ideafile.ReadIdea(idea)
 	bySchema := ideaSchema.Validate(idea)
 	said := problems.Errors()

@@ -24,8 +24,8 @@ func IsUsableKeyword(root jsonval.Object, keyword string, v any) bool {
 	return err == nil
 }
 
-// InNewestDraft replaces a keyword that drafts 3 to 7 read in another way. It returns false if it is none.
-func InNewestDraft(schema jsonval.Object, keyword string) bool {
+// RewriteForNewestDraft replaces a keyword that drafts 3 to 7 read in another way. It returns false if it is none.
+func RewriteForNewestDraft(schema jsonval.Object, keyword string) bool {
 	v := schema[keyword]
 	bound, isExclusive := strings.CutPrefix(keyword, "exclusive")
 	flag, isFlag := v.(bool)

@@ -19,19 +19,19 @@ func (s *Schema) HoldsWhateverIsLarge(v any) bool {
 		return ok
 	}
 	names := jsonval.Object{}
-	namedProperties(s.Source, names)
+	collectPropertyNames(s.Source, names)
 	return fits(fillHandles(v, "x", 1, names)) && fits(fillHandles(v, " ", manyElements, nil))
 }
 
-// namedProperties collects the names of all properties that a part of a schema speaks of.
-func namedProperties(part any, names jsonval.Object) {
+// collectPropertyNames collects the names of all properties that a part of a schema speaks of.
+func collectPropertyNames(part any, names jsonval.Object) {
 	jsonval.WithMembers(part, func(step string, held any) any {
 		if step == "properties" {
 			for name := range jsonval.Sorted(jsonval.AsObject(held)) {
 				names[name] = true
 			}
 		}
-		namedProperties(held, names)
+		collectPropertyNames(held, names)
 		return held
 	})
 }

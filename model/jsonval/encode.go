@@ -127,8 +127,8 @@ func (o OrderedObject) Value(key string) any {
 	return nil
 }
 
-// With gives the object with one more key at its end, as append does.
-func (o OrderedObject) With(key string, value any) OrderedObject {
+// Append gives the object with one more key at its end, as append does: it may share memory with the receiver.
+func (o OrderedObject) Append(key string, value any) OrderedObject {
 	return append(o, OrderedField{key, value})
 }
 

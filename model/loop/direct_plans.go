@@ -12,8 +12,9 @@ import (
 	"processidea/model/turn"
 )
 
-// CodeNoPlan marks an instance that matches no Plan's condition and for which the LLM may not be asked.
-const CodeNoPlan = "no_plan"
+// CodeNoPlanSuffices marks an instance for which no Plan's condition holds, or whose Plan needs a result that the LLM
+// would write, where the LLM may not be asked.
+const CodeNoPlanSuffices = "no_plan"
 
 // assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
 func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
@@ -28,7 +29,7 @@ func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgre
 	case noneMatches:
 		inst.NoPlanMatched = true
 		l.endInstance(inst, ideafile.InstanceFailed,
-			diag.Faultf(CodeNoPlan, "no Plan's condition holds, and nobody may be asked"))
+			diag.Faultf(CodeNoPlanSuffices, "no Plan's condition holds, and nobody may be asked"))
 	}
 }
 
@@ -110,8 +111,8 @@ func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 	switch {
 	case len(p.Questions) > 0:
-		return diag.Faultf(CodeNoPlan, "%s waits for a result that the LLM would write, and nobody may be asked",
-			p.Questions[0].CallID)
+		return diag.Faultf(CodeNoPlanSuffices,
+			"%s waits for a result that the LLM would write, and nobody may be asked", p.Questions[0].CallID)
 	case p.PlanFailure == nil:
 		return l.missingToSettle(p)
 	}

@@ -15,8 +15,8 @@ func (l *Loop) NoticeWithDecision(n approval.Notice) approval.Notice {
 		for _, d := range c.Decisions {
 			if d.ApprovalDigest == n.Digest {
 				n.DecisionKind, n.DecidedBy = d.Kind, d.DecidedBy
-				if d.For != nil {
-					n.DecidedFor = d.For.Name
+				if d.OnBehalfOf != nil {
+					n.DecidedFor = d.OnBehalfOf.Name
 				}
 			}
 		}

@@ -92,7 +92,7 @@ func TestPeopleAreToldOnceOfEachReminderAndOfAnEscalation(t *testing.T) {
 	s := g.Schedule(modeltest.StartTime)
 	for after, want := range []string{"1: +1.1@①", "1: 1.1@① reminded 1", "1: 1.1@① escalated to people of heads",
 		"1: 1.1@① reminded 2", "1: "} {
-		s, _ = s.After(modeltest.StartTime.Add(time.Duration(after)*time.Hour), nil)
+		s, _ = s.AdvancedTo(modeltest.StartTime.Add(time.Duration(after)*time.Hour), nil)
 		if got := told(s); got != want {
 			t.Errorf("after %d hours %q, want %q", after, got, want)
 		}

@@ -83,9 +83,9 @@ var requiredSiblings = map[string]string{
 	"context.[]":                        `{"type": "plan", "plan": [], "stage": "complete", "when": true}`,
 }
 
-// In is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left as
-// it is.
-func (l NumberPlace) In(idea jsonval.Object, value any) jsonval.Object {
+// WithValue is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left
+// as it is.
+func (l NumberPlace) WithValue(idea jsonval.Object, value any) jsonval.Object {
 	return jsonval.AsObject(putAt(idea, l.Path, 0, value))
 }
 

@@ -31,10 +31,10 @@ func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLM
 		props := jsonschema.Properties(t.ParamsSchemaSource())
 		var fields jsonval.OrderedObject
 		for _, k := range names {
-			fields = fields.With(k, b.adaptedParamSchema(t, k, props[k], n))
+			fields = fields.Append(k, b.adaptedParamSchema(t, k, props[k], n))
 		}
-		entry := jsonval.OrderedObject{}.With("_call", stringEnum(idsBySet[n]...))
-		choices = append(choices, closedObjectSchema(entry.With("_params", closedObjectSchema(fields))))
+		entry := jsonval.OrderedObject{}.Append("_call", stringEnum(idsBySet[n]...))
+		choices = append(choices, closedObjectSchema(entry.Append("_params", closedObjectSchema(fields))))
 	}
 	return choices
 }
@@ -77,11 +77,11 @@ func (b *formatBuilder) answersSchema(questions []turn.LLMQuestion) any {
 		}
 	}
 	calls := arraySchema(anyOfSchema(choices...))
-	return b.withDefinitions(closedObjectSchema(jsonval.OrderedObject{}.With("calls", calls)))
+	return b.withDefinitions(closedObjectSchema(jsonval.OrderedObject{}.Append("calls", calls)))
 }
 
 // resultChoice is the schema of the entries with results for one Tool's Calls.
 func (b *formatBuilder) resultChoice(t *ideafile.Tool, ids []string) jsonval.OrderedObject {
-	entry := jsonval.OrderedObject{}.With("_call", stringEnum(ids...)).With("_output", b.resultSchema(t))
+	entry := jsonval.OrderedObject{}.Append("_call", stringEnum(ids...)).Append("_output", b.resultSchema(t))
 	return append(schemaWithDescription(b.input.ToolInstructions[t.Name]), closedObjectSchema(entry)...)
 }

@@ -98,22 +98,22 @@ func (b *formatBuilder) rootSchema() any {
 	if len(callChoices) == 0 {
 		calls = arraySchema(typeSchema("null"))
 	}
-	fields := jsonval.OrderedObject{}.With("calls", calls)
+	fields := jsonval.OrderedObject{}.Append("calls", calls)
 	if b.input.MayBeLast {
-		fields = fields.With("finished", typeSchema("boolean"))
+		fields = fields.Append("finished", typeSchema("boolean"))
 	}
 	if b.input.OutputSchema != nil {
-		fields = fields.With("output", b.outputSchema())
+		fields = fields.Append("output", b.outputSchema())
 	}
 	if b.input.MayHoldNotes {
-		fields = fields.With("notes", nullableSchema(typeSchema("string")))
+		fields = fields.Append("notes", nullableSchema(typeSchema("string")))
 	}
 	return b.withDefinitions(closedObjectSchema(fields))
 }
 
 // addDefinition adds a definition and returns a reference to it.
 func (b *formatBuilder) addDefinition(name string, schema any) jsonval.OrderedObject {
-	b.defs = b.defs.With(name, schema)
+	b.defs = b.defs.Append(name, schema)
 	return refSchema(definitionRef(name))
 }
 
@@ -129,30 +129,30 @@ func definitionRef(name string) string { return "#/$defs/" + jsonschema.EscapePo
 // withDefinitions adds the definitions to a root schema.
 func (b *formatBuilder) withDefinitions(root jsonval.OrderedObject) any {
 	if len(b.defs) > 0 {
-		root = root.With("$defs", b.defs)
+		root = root.Append("$defs", b.defs)
 	}
 	return root
 }
 
 // typeSchema takes the name of a type, or a list of them.
 func typeSchema(name any) jsonval.OrderedObject {
-	return jsonval.OrderedObject{}.With("type", name)
+	return jsonval.OrderedObject{}.Append("type", name)
 }
 
 func stringEnum(values ...string) jsonval.OrderedObject {
-	return typeSchema("string").With("enum", jsonval.ToJSONValue(values))
+	return typeSchema("string").Append("enum", jsonval.ToJSONValue(values))
 }
 
 func arraySchema(items any) jsonval.OrderedObject {
-	return typeSchema("array").With("items", items)
+	return typeSchema("array").Append("items", items)
 }
 
 func refSchema(ref string) jsonval.OrderedObject {
-	return jsonval.OrderedObject{}.With("$ref", ref)
+	return jsonval.OrderedObject{}.Append("$ref", ref)
 }
 
 func anyOfSchema(choices ...any) jsonval.OrderedObject {
-	return jsonval.OrderedObject{}.With("anyOf", choices)
+	return jsonval.OrderedObject{}.Append("anyOf", choices)
 }
 
 // schemaWithDescription begins a schema with a text; an empty one is left out.
@@ -160,7 +160,7 @@ func schemaWithDescription(text string) jsonval.OrderedObject {
 	if text == "" {
 		return nil
 	}
-	return jsonval.OrderedObject{}.With("description", text)
+	return jsonval.OrderedObject{}.Append("description", text)
 }
 
 // closedObjectSchema is an object schema in which all properties are required and no others are allowed.
@@ -175,7 +175,8 @@ func objectSchema(props jsonval.OrderedObject, isRequired func(name string) bool
 			required = append(required, p.Key)
 		}
 	}
-	return typeSchema("object").With("properties", props).With("required", required).With("additionalProperties", open)
+	return typeSchema("object").Append("properties", props).Append("required", required).
+		Append("additionalProperties", open)
 }
 
 func (b *formatBuilder) hasNamedInstances() bool {
@@ -184,11 +185,11 @@ func (b *formatBuilder) hasNamedInstances() bool {
 
 // callSchema is the schema of one Tool's Calls.
 func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
-	props := jsonval.OrderedObject{}.With("_tool", stringEnum(t.Name))
+	props := jsonval.OrderedObject{}.Append("_tool", stringEnum(t.Name))
 	if b.hasNamedInstances() {
-		props = props.With("_instance", refSchema(definitionRef("instances")))
+		props = props.Append("_instance", refSchema(definitionRef("instances")))
 	}
-	props = props.With("_reasoningForCall", nullableSchema(typeSchema("string")))
+	props = props.Append("_reasoningForCall", nullableSchema(typeSchema("string")))
 	optional := map[string]bool{"_reasoningForCall": true}
 	params := jsonschema.Properties(t.Source)
 	required := jsonschema.Required(t.Source)
@@ -197,7 +198,7 @@ func (b *formatBuilder) callSchema(t *ideafile.Tool) any {
 			continue
 		}
 		optional[name] = !t.RequiresParam(name)
-		props = props.With(name, b.paramSchema(t, name, params[name]))
+		props = props.Append(name, b.paramSchema(t, name, params[name]))
 	}
 	for _, f := range b.metaProperties(t) {
 		optional[f.Key] = true
@@ -220,19 +221,19 @@ func (b *formatBuilder) toolDescription(t *ideafile.Tool) string {
 func (b *formatBuilder) metaProperties(t *ideafile.Tool) []jsonval.OrderedField {
 	var out jsonval.OrderedObject
 	if !t.OutputPath.IsDeclared {
-		out = out.With("_outputPath", nullableSchema(typeSchema("string")))
+		out = out.Append("_outputPath", nullableSchema(typeSchema("string")))
 	}
 	for _, m := range []struct {
 		key   string
 		value ideafile.MetaProperty
 	}{{"_outputPath", t.OutputPath}, {"_outputMethod", t.OutputMethod}, {"_scopes", t.ReadableScopes}} {
 		if m.value.Schema != nil {
-			out = out.With(m.key, nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source)))
+			out = out.Append(m.key, nullableSchema(b.metaPropertySchema(t, m.key, m.value.Schema.Source)))
 		}
 	}
-	out = out.With("_after", refSchema(definitionRef("after")))
+	out = out.Append("_after", refSchema(definitionRef("after")))
 	if b.input.Bindings[t.Name].Kind == ideafile.KindLatent {
-		out = out.With("_output", nullableSchema(b.resultSchema(t)))
+		out = out.Append("_output", nullableSchema(b.resultSchema(t)))
 	}
 	return out
 }
@@ -258,10 +259,10 @@ func (b *formatBuilder) metaPropertySchema(t *ideafile.Tool, key string, schema 
 }
 
 // referenceSchema matches a Reference, where the schema itself does not allow every string.
-var referenceSchema = typeSchema("string").With("pattern", "^†[^†]")
+var referenceSchema = typeSchema("string").Append("pattern", "^†[^†]")
 
 // awaitedSchema matches a Reference in `_after`: to a place in State, or to a Call.
-var awaitedSchema = typeSchema("string").With("pattern", "^†(state|call)")
+var awaitedSchema = typeSchema("string").Append("pattern", "^†(state|call)")
 
 func nullableSchema(schema any) any {
 	return schemaOrAlternative(schema, typeSchema("null"))

@@ -103,7 +103,7 @@ func strictAnyOf(m jsonval.Object, keyword string, transform schemaTransform) (a
 		}
 		choices[i] = strict
 	}
-	return schemaAnnotations(m).With("anyOf", choices), ""
+	return schemaAnnotations(m).Append("anyOf", choices), ""
 }
 
 func strictObject(m jsonval.Object, transform schemaTransform) (any, string) {
@@ -129,7 +129,7 @@ func strictObject(m jsonval.Object, transform schemaTransform) (any, string) {
 		if !slices.Contains(required, name) {
 			strict = nullableSchema(strict)
 		}
-		fields = fields.With(name, strict)
+		fields = fields.Append(name, strict)
 	}
 	return append(schemaAnnotations(m), closedObjectSchema(fields)...), ""
 }
@@ -142,10 +142,10 @@ func strictArray(m jsonval.Object, transform schemaTransform) (any, string) {
 	if reason != "" {
 		return nil, reason
 	}
-	strict := schemaAnnotations(m).With("type", "array").With("items", items)
+	strict := schemaAnnotations(m).Append("type", "array").Append("items", items)
 	for _, k := range []string{"minItems", "maxItems"} {
 		if v, ok := m[k]; ok {
-			strict = strict.With(k, v)
+			strict = strict.Append(k, v)
 		}
 	}
 	return strict, ""
@@ -160,10 +160,10 @@ func strictScalar(m jsonval.Object) (any, string) {
 	if !ok {
 		return nil, "a value of any type"
 	}
-	strict := schemaAnnotations(m).With("type", types)
+	strict := schemaAnnotations(m).Append("type", types)
 	for k, v := range jsonval.Sorted(m) {
 		if slices.Contains(scalarKeywords, k) && (k != "format" || slices.Contains(strictFormats, fmt.Sprint(v))) {
-			strict = strict.With(k, v)
+			strict = strict.Append(k, v)
 		}
 	}
 	return strict, ""
@@ -198,7 +198,7 @@ func scalarTypes(m jsonval.Object) (types any, ok bool) {
 // schemaAnnotations are the keywords that only inform the LLM, without those for display to people.
 func schemaAnnotations(m jsonval.Object) jsonval.OrderedObject {
 	if v, ok := m["description"]; ok {
-		return jsonval.OrderedObject{}.With("description", v)
+		return jsonval.OrderedObject{}.Append("description", v)
 	}
 	return jsonval.OrderedObject{}
 }

@@ -348,7 +348,7 @@ func TestTheBoundsOfStrictModeAreKept(t *testing.T) {
 	object := func(n int, of any) jsonval.OrderedObject {
 		var fields jsonval.OrderedObject
 		for i := range n {
-			fields = fields.With(fmt.Sprintf("p%d", i), of)
+			fields = fields.Append(fmt.Sprintf("p%d", i), of)
 		}
 		return closedObjectSchema(fields)
 	}

@@ -35,7 +35,7 @@ func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string,
 // matching pairs the Calls of two answers. A Call may be the same as several that differ among themselves: its text is
 // prose beside a text, and counts beside a Reference.
 type matching struct {
-	first, second []decision
+	first, second []comparedCall
 	partner       []int // of each of second, from 1 in first; 0: none
 }
 
@@ -103,21 +103,22 @@ func anyChoice(schema jsonval.Object, keywords ...string) bool {
 
 var idName = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
 
-// decision is a Call prepared for comparison: its parts, with the values of its References.
-type decision struct {
+// comparedCall is a Call prepared for comparison: its parts, with the values of its References.
+type comparedCall struct {
 	tool       *ideafile.Tool
-	name       string // of the Tool
+	toolName   string // of the Tool
 	fault      string // the error code of an invalid Call
 	parts      jsonval.Object
 	references map[string]bool // the places in it that were References
 }
 
 func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
-	calls []ideafile.WrittenCall) (list []decision) {
+	calls []ideafile.WrittenCall) (list []comparedCall) {
 	var writers []writer
 	for _, w := range CallsFor(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
-		d := decision{tool: ideafile.FindTool(palette.Tools, w.Tool), name: w.Tool, references: map[string]bool{}}
+		d := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
+			references: map[string]bool{}}
 		if f != nil {
 			d.fault = f.Code
 		}
@@ -160,7 +161,7 @@ func nameResults(writers []writer, at jsonval.Path) string {
 
 // resolveReferences replaces References by their values, and records their places. For a value that another Call of the
 // answer is to write there is the name of that.
-func (d decision) resolveReferences(view jsonval.Object, writers []writer, at jsonval.Path, v any) any {
+func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, at jsonval.Path, v any) any {
 	text, isText := v.(string)
 	if !isText {
 		return jsonval.WithMembers(v, func(step string, held any) any {
@@ -188,8 +189,8 @@ func (d decision) resolveReferences(view jsonval.Object, writers []writer, at js
 }
 
 // sameAs reports whether two Calls decide the same.
-func (d decision) sameAs(o decision) bool {
-	if d.name != o.name || d.fault != o.fault {
+func (d comparedCall) sameAs(o comparedCall) bool {
+	if d.toolName != o.toolName || d.fault != o.fault {
 		return false
 	}
 	both := map[string]bool{}
@@ -205,7 +206,7 @@ func (d decision) sameAs(o decision) bool {
 }
 
 // decidedPart returns the part of a value that the rules count; counts reports whether there is one.
-func (d decision) decidedPart(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
+func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
 	if references[at.String()] {
 		return exactNumber(v), true
 	}
@@ -251,7 +252,7 @@ func exactNumber(v any) any {
 }
 
 // schemaAt is the Tool's schema for a place in a Call: in its parameters, or in its result.
-func (d decision) schemaAt(at jsonval.Path) jsonval.Object {
+func (d comparedCall) schemaAt(at jsonval.Path) jsonval.Object {
 	if d.tool == nil || len(at) == 0 {
 		return nil
 	}

@@ -123,11 +123,9 @@ func SummarizeDecisions(log []LogEntry) []any {
 		if e.Decision != nil && !e.IsWrite() {
 			d := e.Decision
 			list = append(list, jsonval.ToJSONValue(approval.Decision{Kind: d.Kind, CallID: d.CallID,
-				DecidedBy: d.DecidedBy,
-				Groups:    d.Groups, For: d.For, Reason: d.Reason, To: d.To, ToGroup: d.ToGroup, SignalID: d.SignalID,
-				DecidedAt: d.DecidedAt.UTC(),
-				Instances: d.Instances, Notified: d.Notified,
-				PlanRequest: d.PlanRequest}))
+				DecidedBy: d.DecidedBy, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf, Reason: d.Reason, To: d.To,
+				ToGroup: d.ToGroup, SignalID: d.SignalID, DecidedAt: d.DecidedAt.UTC(), Instances: d.Instances,
+				Notified: d.Notified, PlanRequest: d.PlanRequest}))
 		}
 	}
 	return list

@@ -30,11 +30,11 @@ type Call struct {
 	WrittenByLLM bool
 	// Idea is the first that records the Call as done; Choice.ToIdea selects by it.
 	Idea int
-	// How is how its Tool can be undone, Delegate the process that the Call ran.
-	How      ideafile.Undo
+	// Method is how its Tool can be undone, Delegate the process that the Call ran.
+	Method   ideafile.Undo
 	Delegate string
-	// Within undoes that process, if How says so and its chain could be read.
-	Within *Within
+	// DelegateUndo undoes that process, if How says so and its chain could be read.
+	DelegateUndo *DelegateUndo
 	// UndoneBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
 	// from it.
 	UndoneBy, DoneBefore string

@@ -21,8 +21,8 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 		c.Process, c.Instance = process, token
 		c.readRecord(flow, rec)
 		if t := ideafile.FindTool(palette.Tools, c.Tool); t == nil {
-			c.How.Kind = ideafile.UndoNever
-		} else if c.How = t.UndoUnder(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
+			c.Method.Kind = ideafile.UndoNever
+		} else if c.Method = t.UndoUnder(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
 			c.Delegate = delegateID(c.ID)
 		}
 	}
@@ -30,7 +30,7 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls}, find, func(Call) any { return flow.State() })
 	u := p.asUndoing(o)
 	if err != nil {
-		u.Left, u.Stays = []string{err.Error()}, true
+		u.NotUndone, u.Stays = []string{err.Error()}, true
 	}
 	return u
 }
@@ -83,9 +83,9 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 		key, _ := ideafile.ParseCallKey(id)
 		u.Withdraw = append(u.Withdraw, key)
 	}
-	for _, list := range [][]Left{p.Cannot, p.Kept} {
+	for _, list := range [][]NotUndone{p.Cannot, p.Kept} {
 		for _, l := range list {
-			u.Left = append(u.Left, l.Did.Name()+": "+l.Because)
+			u.NotUndone = append(u.NotUndone, l.Did.Name()+": "+l.Because)
 		}
 	}
 	return u

@@ -31,8 +31,8 @@ type Step struct {
 	CallID string         `json:"call"`
 	Tool   string         `json:"tool"`
 	Params jsonval.Object `json:"params"`
-	// Within takes its place if the Call ran a process.
-	Within *Within `json:"within,omitempty"`
+	// DelegateUndo takes its place if the Call ran a process.
+	DelegateUndo *DelegateUndo `json:"within,omitempty"`
 	// After are the ids of the Calls that are undone before; Process and Instance are those of the Call.
 	After    []string `json:"-"`
 	Process  string   `json:"-"`
@@ -41,8 +41,8 @@ type Step struct {
 	Did *Call `json:"-"`
 }
 
-// Left is a Call that is not undone, and the reason. Tool is the one that ran.
-type Left struct {
+// NotUndone is a Call that is not undone, and the reason. Tool is the one that ran.
+type NotUndone struct {
 	CallID  string `json:"call"`
 	Tool    string `json:"tool,omitempty"`
 	Because string `json:"because"`
@@ -52,36 +52,36 @@ type Left struct {
 	Reader *Call `json:"-"`
 }
 
-// Alone is the process that the Call ran, of which what can be undone is undone alone; empty: there is none.
-func (l Left) Alone() string {
-	if l.Did.How.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.UndoneBy+l.Did.DoneBefore != "" {
+// DelegateToUndo is the process that the Call ran, of which what can be undone is undone alone; empty: there is none.
+func (l NotUndone) DelegateToUndo() string {
+	if l.Did.Method.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.UndoneBy+l.Did.DoneBefore != "" {
 		return ""
 	}
 	return l.Did.Delegate
 }
 
-func newLeft(c *Call, why string) Left { return Left{c.ID, c.Tool, why, c.Process, c, nil} }
+func newLeft(c *Call, why string) NotUndone { return NotUndone{c.ID, c.Tool, why, c.Process, c, nil} }
 
 // Plan is the Plan that undoes Calls.
 type Plan struct {
 	// Undo are the steps, in a possible order.
 	Undo []Step `json:"undo"`
 	// Cannot are the Calls that cannot be undone, Kept those that stay although they could be undone.
-	Cannot []Left `json:"cannot"`
-	Kept   []Left `json:"kept"`
+	Cannot []NotUndone `json:"cannot"`
+	Kept   []NotUndone `json:"kept"`
 	// Withdrawn are the chosen Calls that left nothing behind in the world.
 	Withdrawn []string `json:"withdrawn"`
 	// Withdraw are those of them that no remaining Call read.
 	Withdraw []string `json:"-"`
 }
 
-// NoPlan undoes nothing.
-func NoPlan() Plan {
-	return Plan{Undo: []Step{}, Cannot: []Left{}, Kept: []Left{}, Withdrawn: []string{}}
+// EmptyPlan undoes nothing.
+func EmptyPlan() Plan {
+	return Plan{Undo: []Step{}, Cannot: []NotUndone{}, Kept: []NotUndone{}, Withdrawn: []string{}}
 }
 
-// Within is the Plan that undoes what a process did that a Call ran.
-type Within struct {
+// DelegateUndo is the Plan that undoes what a process did that a Call ran.
+type DelegateUndo struct {
 	Process string `json:"process"`
 	Plan
 }
@@ -97,7 +97,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 	if err != nil {
 		return Plan{}, err
 	}
-	p := NoPlan()
+	p := EmptyPlan()
 	steps := map[int]Step{}
 	because := map[int]string{}
 	for n := range g.calls {
@@ -107,7 +107,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 		}
 		step, fate, why := invertCall(c, find, state)
 		switch fate {
-		case takeBack:
+		case fateUndo:
 			steps[n] = step
 		case fateCannot:
 			p.Cannot = append(p.Cannot, newLeft(c, why))
@@ -132,18 +132,18 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 type fate int
 
 const (
-	leaveNothing fate = iota
-	takeBack
+	fateNothing fate = iota
+	fateUndo
 	fateCannot
 	fateKeep
 )
 
 // leavesEffect reports whether a Call may have left something in the world. One that failed may have, in its process.
 func leavesEffect(c *Call) bool {
-	if c.Within != nil {
-		return len(c.Within.Undo)+len(c.Within.Cannot) > 0
+	if c.DelegateUndo != nil {
+		return len(c.DelegateUndo.Undo)+len(c.DelegateUndo.Cannot) > 0
 	}
-	return c.How.Kind != ideafile.UndoNone && (c.Ran || isUnknown(c))
+	return c.Method.Kind != ideafile.UndoNone && (c.Ran || isUnknown(c))
 }
 
 // isUnknown reports whether nobody knows if the Call had its effect.
@@ -154,7 +154,7 @@ func isUnknown(c *Call) bool {
 
 // isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
 func isDone(c *Call) bool {
-	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.Within != nil && leavesEffect(c))
+	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.DelegateUndo != nil && leavesEffect(c))
 }
 
 // invertCall decides on one Call.
@@ -166,30 +166,30 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 		return step, fateKeep,
 			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
 	case !leavesEffect(c):
-		return step, leaveNothing, ""
+		return step, fateNothing, ""
 	case c.UndoneWith != "":
 		return step, fateKeep, "it is taken back with " + c.UndoneWith
 	case c.MustWait:
 		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
-	case c.Within != nil && len(c.Within.Cannot) > 0:
-		l := c.Within.Cannot[0]
+	case c.DelegateUndo != nil && len(c.DelegateUndo.Cannot) > 0:
+		l := c.DelegateUndo.Cannot[0]
 		return step, fateCannot,
 			"it ran " + c.Delegate + ", where " + l.Did.Name() + " cannot be taken back: " + l.Because
-	case c.Within != nil:
-		return Step{CallID: c.ID, Tool: c.Tool, Params: jsonval.Object{}, Within: c.Within, Process: c.Process,
-			Instance: c.Instance, Did: c}, takeBack, ""
-	case c.How.Kind == ideafile.UndoProcess:
+	case c.DelegateUndo != nil:
+		return Step{CallID: c.ID, Tool: c.Tool, Params: jsonval.Object{}, DelegateUndo: c.DelegateUndo,
+			Process: c.Process, Instance: c.Instance, Did: c}, fateUndo, ""
+	case c.Method.Kind == ideafile.UndoProcess:
 		return step, fateCannot, "it has a process of its own: take back " + c.Delegate
 	case isUnknown(c):
 		return step, fateCannot, "it is not known whether it took effect: a person must look and say"
 	case c.Tool == "" && c.NotKnown != "":
 		return step, fateCannot, "it is not known what ran: " + c.NotKnown
-	case c.How.Kind == ideafile.UndoNever:
+	case c.Method.Kind == ideafile.UndoNever:
 		return step, fateCannot, "nothing takes " + c.Tool + " back"
 	}
-	tool := find(*c, c.How.Tool)
+	tool := find(*c, c.Method.Tool)
 	if tool == nil || tool.DelegateFile != "" {
-		return step, fateCannot, "there is no tool " + c.How.Tool + " that would take it back"
+		return step, fateCannot, "there is no tool " + c.Method.Tool + " that would take it back"
 	}
 	params, err := ParamsOf(*c, tool, state(*c))
 	switch {
@@ -199,7 +199,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 		return step, fateCannot, err.Error()
 	}
 	step = Step{CallID: c.ID, Tool: tool.Name, Params: params, Process: c.Process, Instance: c.Instance, Did: c}
-	return step, takeBack, ""
+	return step, fateUndo, ""
 }
 
 // ParamsOf resolves what the undo Tool is given of a Call: its result, its parameters, and the State of its instance.
@@ -208,7 +208,7 @@ func ParamsOf(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
 	if c.Params != nil {
 		of[ideafile.ParamsKind] = c.Params
 	}
-	given := c.How.Params
+	given := c.Method.Params
 	if given == nil {
 		given = jsonval.Object{}
 	}

@@ -17,7 +17,7 @@ func done(id, writes string, reads ...string) undo.Call {
 	key, _ := ideafile.ParseCallKey(id)
 	c := undo.Call{ID: id, Instance: ideafile.InstanceTokenOfCallID(id), Key: key, Tool: "work",
 		Params: map[string]any{"room": "7"}, Result: id,
-		Status: ideafile.Done, Ran: true, Idea: key.Request, How: remove, Writes: []jsonval.Path{{writes}}}
+		Status: ideafile.Done, Ran: true, Idea: key.Request, Method: remove, Writes: []jsonval.Path{{writes}}}
 	for _, r := range reads {
 		c.Reads = append(c.Reads, jsonval.Path{r})
 	}
@@ -33,10 +33,10 @@ func with(c undo.Call, changes ...func(*undo.Call)) undo.Call {
 
 // delegated makes a Call one that ran a process, in which nothing is to be taken back; within has it do something.
 func delegated(c *undo.Call) {
-	c.Delegate, c.How, c.Within = "p/~call/1.1", ideafile.Undo{Kind: ideafile.UndoProcess}, &undo.Within{}
+	c.Delegate, c.Method, c.DelegateUndo = "p/~call/1.1", ideafile.Undo{Kind: ideafile.UndoProcess}, &undo.DelegateUndo{}
 }
 
-func within(c *undo.Call) { c.Within.Undo = []undo.Step{{}} }
+func within(c *undo.Call) { c.DelegateUndo.Undo = []undo.Step{{}} }
 
 // summary says a Plan in a line: undo (with what is before) | cannot | kept | withdrawn.
 func summary(p undo.Plan) string {
@@ -48,7 +48,7 @@ func summary(p undo.Plan) string {
 		}
 		parts[0] = append(parts[0], text)
 	}
-	for n, list := range [][]undo.Left{p.Cannot, p.Kept} {
+	for n, list := range [][]undo.NotUndone{p.Cannot, p.Kept} {
 		for _, l := range list {
 			parts[n+1] = append(parts[n+1], l.CallID+": "+l.Because)
 		}
@@ -64,8 +64,8 @@ func summary(p undo.Plan) string {
 func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 	t.Parallel()
 	chain := []undo.Call{done("1.1", "a"), done("1.2", "b", "a"), done("2.1", "c", "b"), done("2.2", "d")}
-	never := func(c *undo.Call) { c.How.Kind, c.Within = ideafile.UndoNever, nil }
-	none := func(c *undo.Call) { c.How.Kind = ideafile.UndoNone }
+	never := func(c *undo.Call) { c.Method.Kind, c.DelegateUndo = ideafile.UndoNever, nil }
+	none := func(c *undo.Call) { c.Method.Kind = ideafile.UndoNone }
 	for _, row := range []struct {
 		name   string
 		calls  []undo.Call
@@ -93,7 +93,7 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			undo.Choice{}, "2.1 1.1<2.1 |  |  | 1.2"},
 		{"what had ended before another read nothing from it", []undo.Call{
 			with(done("1.1", "a", "d"), func(c *undo.Call) { c.Began, c.Ended = 9, 10 }),
-			with(done("1.2", "b", "a"), func(c *undo.Call) { c.How.Kind, c.Ended = ideafile.UndoNone, 6 }),
+			with(done("1.2", "b", "a"), func(c *undo.Call) { c.Method.Kind, c.Ended = ideafile.UndoNone, 6 }),
 			with(done("1.3", "d", "b"), func(c *undo.Call) { c.Began, c.Ended = 7, 8 })},
 			undo.Choice{}, "1.1 1.3<1.1 |  |  | 1.2"},
 		{"one instance", []undo.Call{done("1.1@①", "a"), done("1.1@②", "a")},
@@ -120,7 +120,7 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWith = "3.1 of q" })},
 			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
-			with(chain[0], func(c *undo.Call) { delegated(c); c.Within = nil })}, undo.Choice{},
+			with(chain[0], func(c *undo.Call) { delegated(c); c.DelegateUndo = nil })}, undo.Choice{},
 			" | 1.1: it has a process of its own: take back p/~call/1.1"},
 		{"a delegate whose process is on record", []undo.Call{with(chain[0], delegated, within), chain[1]},
 			undo.Choice{}, "1.2 1.1<1.2"},
@@ -130,7 +130,7 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			undo.Choice{}, " |  |  | 1.1"},
 		{"a delegate of which something cannot be taken back",
 			[]undo.Call{chain[0], with(chain[1], delegated, within, func(c *undo.Call) {
-				c.Within.Cannot = []undo.Left{{Because: "nothing takes write back", Did: &chain[3]}}
+				c.DelegateUndo.Cannot = []undo.NotUndone{{Because: "nothing takes write back", Did: &chain[3]}}
 			})}, undo.Choice{},
 			" | 1.2: it ran p/~call/1.1, where 2.2 (work) cannot be taken back: nothing takes write back" +
 				" | 1.1: 1.2 (work) reads from it and is not taken back"},
@@ -142,20 +142,20 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Params, c.NotKnown = nil, "a person changed State" })},
 			undo.Choice{}, "1.1"},
 		{"its parameters are not known", []undo.Call{with(chain[0], func(c *undo.Call) {
-			c.Params, c.NotKnown, c.How.Params = nil, "a person changed State", map[string]any{"id": "†params.room"}
+			c.Params, c.NotKnown, c.Method.Params = nil, "a person changed State", map[string]any{"id": "†params.room"}
 		})}, undo.Choice{}, " | 1.1: its parameters are not known: a person changed State"},
 		{"it is not known what ran",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Tool, c.NotKnown = "", "it is an old chain" })},
 			undo.Choice{},
 			" | 1.1: it is not known what ran: it is an old chain"},
 		{"the result lacks what is needed",
-			[]undo.Call{with(chain[0], func(c *undo.Call) { c.How.Params = map[string]any{"id": "†result.id"} })},
+			[]undo.Call{with(chain[0], func(c *undo.Call) { c.Method.Params = map[string]any{"id": "†result.id"} })},
 			undo.Choice{},
 			" | 1.1: remove cannot be given what it needs: reference †result.id: nothing there"},
 		{"what is needed does not fit", []undo.Call{with(chain[0], func(c *undo.Call) { c.Result = true })},
 			undo.Choice{},
 			` | 1.1: remove does not take the parameter "id": expected string, but got boolean`},
-		{"no such tool", []undo.Call{with(chain[0], func(c *undo.Call) { c.How.Tool = "gone" })}, undo.Choice{},
+		{"no such tool", []undo.Call{with(chain[0], func(c *undo.Call) { c.Method.Tool = "gone" })}, undo.Choice{},
 			" | 1.1: there is no tool gone that would take it back"},
 	} {
 		find := func(_ undo.Call, name string) *ideafile.Tool {
@@ -191,7 +191,7 @@ func TestAChoiceOfWhatIsNotDoneIsRefused(t *testing.T) {
 func TestTheUndoToolIsGivenResultParametersAndState(t *testing.T) {
 	t.Parallel()
 	c := done("1.1", "a")
-	c.How.Params = map[string]any{"id": "†result", "room": "†params.room", "who": "†`of ${state.name}`",
+	c.Method.Params = map[string]any{"id": "†result", "room": "†params.room", "who": "†`of ${state.name}`",
 		"why": "††taken back"}
 	var ps diag.Problems
 	tool := ideafile.ReadTool("remove", map[string]any{}, "$", &ps)

@@ -134,22 +134,22 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 		}
 		_, began := p.run.Inputs[c.ID]
 		c.Ran = began && c.Status == ideafile.Done
-		c.How = ideafile.Undo{Kind: ideafile.UndoNone}
+		c.Method = ideafile.Undo{Kind: ideafile.UndoNone}
 		if c.Tool == "work" {
-			c.How = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoNever},
+			c.Method = rapid.SampledFrom([]ideafile.Undo{remove, remove, remove, {Kind: ideafile.UndoNever},
 				{Kind: ideafile.UndoNone}, {Kind: ideafile.UndoProcess}}).Draw(t, "how")
 		}
-		if c.How.Kind == ideafile.UndoProcess {
+		if c.Method.Kind == ideafile.UndoProcess {
 			if c.Delegate = p.name + "/" + c.ID; began && depth > 0 && rapid.Bool().Draw(t, "on record") {
-				c.Within = p.within(t, w, c.Delegate, depth-1)
+				c.DelegateUndo = p.within(t, w, c.Delegate, depth-1)
 			}
 		}
 		if c.Status == ideafile.Failed && began && rapid.Bool().Draw(t, "unknown") {
 			c.Fault = diag.Faultf(ideafile.CodeOutcomeUnknown, "the worker was lost")
 		}
 		unknown := c.Status == ideafile.Running || c.Fault != nil && c.Fault.Code == ideafile.CodeOutcomeUnknown
-		tookEffect := c.How.Kind != ideafile.UndoNone && (c.Ran || unknown && rapid.Bool().Draw(t, "took effect"))
-		if c.Within != nil {
+		tookEffect := c.Method.Kind != ideafile.UndoNone && (c.Ran || unknown && rapid.Bool().Draw(t, "took effect"))
+		if c.DelegateUndo != nil {
 			tookEffect = len(w.of(c.Delegate)) > 0
 		}
 		if tookEffect {
@@ -161,12 +161,12 @@ func (p *drawnProcess) record(t *rapid.T, w *world, depth int) (calls []undo.Cal
 }
 
 // within draws a process that a Call ran, and how it is taken back.
-func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *undo.Within {
+func (p *drawnProcess) within(t *rapid.T, w *world, name string, depth int) *undo.DelegateUndo {
 	plan, err := undo.Invert(drawProcess(t, name).record(t, w, depth), undo.Choice{}, findRemove, noState)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &undo.Within{Process: name, Plan: plan}
+	return &undo.DelegateUndo{Process: name, Plan: plan}
 }
 
 var (
@@ -202,14 +202,14 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			want := map[string]string{}
 			for _, c := range calls {
 				key := c.Process + " " + c.ID
-				left := func(l undo.Left) bool { return l.CallID == c.ID && l.Process == c.Process }
+				left := func(l undo.NotUndone) bool { return l.CallID == c.ID && l.Process == c.Process }
 				given, there := w.effects[key]
 				if !there ||
 					c.Idea > toIdea && !slices.ContainsFunc(p.Kept, left) && !slices.ContainsFunc(p.Cannot, left) {
 					continue
 				}
 				want[key] = given
-				if c.Within != nil {
+				if c.DelegateUndo != nil {
 					for _, key := range w.of(c.Delegate) {
 						want[key] = w.effects[key]
 					}
@@ -225,7 +225,7 @@ func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 			}
 			undone, kept, cannot = undone+len(p.Undo), kept+len(p.Kept), cannot+len(p.Cannot)
 			for _, s := range p.Undo {
-				if s.Within != nil {
+				if s.DelegateUndo != nil {
 					within++
 				}
 			}
@@ -277,11 +277,11 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 		at := rapid.SampledFrom(free).Draw(t, "step")
 		s := open[at]
 		for range rapid.IntRange(1, 2).Draw(t, "attempts") {
-			if s.Within != nil {
-				if err := carryOut(t, s.Within.Plan, w); err != nil {
+			if s.DelegateUndo != nil {
+				if err := carryOut(t, s.DelegateUndo.Plan, w); err != nil {
 					return err
 				}
-				if left := w.of(s.Within.Process); len(left) > 0 {
+				if left := w.of(s.DelegateUndo.Process); len(left) > 0 {
 					return fmt.Errorf("%s is taken back, and %q stands", s.CallID, left)
 				}
 			}
@@ -289,7 +289,7 @@ func carryOut(t *rapid.T, p undo.Plan, w *world) error {
 				return err
 			}
 		}
-		if s.Within == nil && s.Params["id"] != s.CallID {
+		if s.DelegateUndo == nil && s.Params["id"] != s.CallID {
 			t.Fatalf("%s is taken back with %v", s.CallID, s.Params)
 		}
 		done[s.Process+" "+s.CallID] = true

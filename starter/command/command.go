@@ -30,20 +30,20 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	name string
-	own  engine.Own
+	name      string
+	additions engine.Additions
 }
 
 // WithTools registers Go functions as tools beside the built-in ones. register is called once, before the command line
 // is read. A name that is taken or unfit, and a type without a JSON Schema, panics then. It may be given several times.
 func WithTools(register func(*tools.Registry)) Option {
-	return func(s *settings) { s.own.Register(register) }
+	return func(s *settings) { s.additions.Register(register) }
 }
 
 // WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when
 // it is first looked at.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
-	return func(s *settings) { s.own.AddRunner(kind, x) }
+	return func(s *settings) { s.additions.AddRunner(kind, x) }
 }
 
 // WithName is the program's name, as its messages and its help have it. Without it that is the name of the program's
@@ -64,7 +64,7 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	for _, o := range options {
 		o(&s)
 	}
-	_ = engine.Parts{}.With(s.own) // a name that is taken is said now
+	_ = engine.Parts{}.With(s.additions) // a name that is taken is said now
 	print.Program = s.name
-	return verbs.Execute(args, out, err, s.own, embedded{})
+	return verbs.Execute(args, out, err, s.additions, embedded{})
 }

@@ -17,7 +17,7 @@ import (
 type Option func(*settings)
 
 type settings struct {
-	own       engine.Own
+	own       engine.Additions
 	fakes     *tools.Registry
 	faked     []string // the Tools that have one
 	variables map[string]string

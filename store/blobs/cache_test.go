@@ -29,8 +29,8 @@ func TestTheCacheStaysUnderItsBytesAndKeepsWhatWasUsedLast(t *testing.T) {
 	}
 	c.Remove("0")
 	c.Purge()
-	if c.usedBytes != 0 || c.last.Len() != 0 {
-		t.Errorf("%d bytes of %d values are left", c.usedBytes, c.last.Len())
+	if c.usedBytes != 0 || c.lru.Len() != 0 {
+		t.Errorf("%d bytes of %d values are left", c.usedBytes, c.lru.Len())
 	}
 }
 

@@ -193,7 +193,7 @@ func (s *Store) checkKeys(ctx context.Context) error {
 		return fmt.Errorf("look which keys are in use: %w", err)
 	}
 	if s.keys == nil && len(missing) > 0 {
-		return &encryption.MissingKeyError{IDs: missing, None: true}
+		return &encryption.MissingKeyError{IDs: missing, NoKeys: true}
 	}
 	for _, id := range s.keys.IDs() {
 		check, err := s.bucket.ReadAll(ctx, keysInUseFolder+id)
@@ -225,8 +225,8 @@ func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// notFound is the error of a value that was not found: if keys are missing, it may be there all the same.
-func (s *Store) notFound(ctx context.Context) error {
+// notFoundError is the error of a value that was not found: if keys are missing, it may be there all the same.
+func (s *Store) notFoundError(ctx context.Context) error {
 	missing, err := s.missingKeys(ctx)
 	if err == nil && len(missing) == 0 {
 		return ErrMissing

@@ -212,15 +212,15 @@ func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
 // takes its place.
 func (s *Store) overwriteObject(ctx context.Context, name, says string) error {
 	if s.folder != "" {
-		if err := zeroFile(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
+		if err := overwriteWithZeros(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
 	return s.writeAll(ctx, name, []byte(says))
 }
 
-// zeroFile zeroes the bytes of a file, if there is one.
-func zeroFile(path string) error {
+// overwriteWithZeros zeroes the bytes of a file, if there is one.
+func overwriteWithZeros(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil

@@ -9,7 +9,7 @@ import (
 // Recent keeps what was used last, by a key, up to so many bytes in all. It is safe for concurrent use.
 type Recent[V any] struct {
 	mu        sync.Mutex
-	last      *simplelru.LRU[string, V] // guarded by mu, as is what follows
+	lru       *simplelru.LRU[string, V] // guarded by mu, as is what follows
 	usedBytes int                       // bytes
 	room      int
 	size      func(V) int
@@ -19,7 +19,7 @@ type Recent[V any] struct {
 func NewRecent[V any](entries, room int, size func(V) int) *Recent[V] {
 	r := &Recent[V]{room: room, size: size}
 	// It fails only for a size below one.
-	r.last, _ = simplelru.NewLRU(entries, func(_ string, v V) { r.usedBytes -= size(v) })
+	r.lru, _ = simplelru.NewLRU(entries, func(_ string, v V) { r.usedBytes -= size(v) })
 	return r
 }
 
@@ -27,20 +27,20 @@ func NewRecent[V any](entries, room int, size func(V) int) *Recent[V] {
 func (r *Recent[V]) Get(key string) (V, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.last.Get(key)
+	return r.lru.Get(key)
 }
 
 // Keep keeps something in place of what was there.
 func (r *Recent[V]) Keep(key string, v V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last.Remove(key)
+	r.lru.Remove(key)
 	if r.size(v) > r.room {
 		return
 	}
-	r.last.Add(key, v)
+	r.lru.Add(key, v)
 	for r.usedBytes += r.size(v); r.usedBytes > r.room; {
-		r.last.RemoveOldest()
+		r.lru.RemoveOldest()
 	}
 }
 
@@ -48,12 +48,12 @@ func (r *Recent[V]) Keep(key string, v V) {
 func (r *Recent[V]) Remove(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last.Remove(key)
+	r.lru.Remove(key)
 }
 
 // Purge lets go of all.
 func (r *Recent[V]) Purge() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.last.Purge()
+	r.lru.Purge()
 }

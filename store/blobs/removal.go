@@ -20,15 +20,15 @@ const (
 // put before.
 const RemovalSettleTime = 5 * time.Second
 
-// removals is what this program knows of the latest announcement.
-type removals struct {
+// removalAnnouncement is what this program knows of the latest announcement of a removal.
+type removalAnnouncement struct {
 	mu      sync.Mutex
 	checked time.Time
 	latest  time.Time // zero: there was none
 }
 
 // AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young
-// they are. What anybody puts Settling after that is not older.
+// they are. What anybody puts RemovalSettleTime after that is not older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
 	defer wrapError(&err, "announce that values are removed")
 	err = s.writeAll(ctx, lastRemovalName,
@@ -36,15 +36,15 @@ func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
 	if err != nil {
 		return at, err
 	}
-	s.removals.mu.Lock()
-	s.removals.checked = time.Time{}
-	s.removals.mu.Unlock()
+	s.removalAnnouncement.mu.Lock()
+	s.removalAnnouncement.checked = time.Time{}
+	s.removalAnnouncement.mu.Unlock()
 	return s.lastRemoval(ctx)
 }
 
 // lastRemoval is when somebody last announced that values are removed.
 func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
-	r := &s.removals
+	r := &s.removalAnnouncement
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if time.Since(r.checked) < removalNoticed {

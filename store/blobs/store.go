@@ -41,8 +41,8 @@ type Store struct {
 	verified *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
 	synced   *lru.Cache[string, struct{}]  // folders whose names will last
 
-	dataKeys *lru.Cache[string, *encryption.Key] // by process
-	removals removals
+	dataKeys            *lru.Cache[string, *encryption.Key] // by process
+	removalAnnouncement removalAnnouncement
 }
 
 const maxVerifiedEntries = 16 << 10
@@ -161,19 +161,19 @@ func (s *Store) get(ctx context.Context, digest string, isPlain bool) ([]byte, e
 	if known, ok := s.cache.Get(digest); ok {
 		return known, nil
 	}
-	data, err := s.check(ctx, digest, isPlain)
+	data, err := s.getUncached(ctx, digest, isPlain)
 	if err == nil {
 		s.cache.add(digest, data)
 	}
 	return data, err
 }
 
-// Check is Get without the cache. The error wraps ErrMissing or ErrChanged if the value is lost.
-func (s *Store) Check(ctx context.Context, digest string) ([]byte, error) {
-	return s.check(ctx, digest, false)
+// GetUncached is Get without the cache. The error wraps ErrMissing or ErrChanged if the value is lost.
+func (s *Store) GetUncached(ctx context.Context, digest string) ([]byte, error) {
+	return s.getUncached(ctx, digest, false)
 }
 
-func (s *Store) check(ctx context.Context, digest string, isPlain bool) (data []byte, err error) {
+func (s *Store) getUncached(ctx context.Context, digest string, isPlain bool) (data []byte, err error) {
 	if !IsDigest(digest) {
 		return nil, fmt.Errorf("blobs: get %q: not a digest", digest)
 	}
@@ -215,7 +215,7 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 	if err := s.compareMark(ctx); err != nil {
 		return nil, err
 	}
-	return nil, s.notFound(ctx)
+	return nil, s.notFoundError(ctx)
 }
 
 func digestOf(data []byte) string {

@@ -54,7 +54,7 @@ func TestWhatIsRemovedIsGoneEvenFromMemory(t *testing.T) {
 	if _, err := s.Put(t.Context(), []byte("one")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Check(t.Context(), digest); err != nil {
+	if _, err := s.GetUncached(t.Context(), digest); err != nil {
 		t.Errorf("it was put again and is not there: %v", err)
 	}
 }
@@ -98,7 +98,7 @@ func TestACheckReadsTheStoreWhateverIsRemembered(t *testing.T) {
 	if _, err := s.Get(t.Context(), digest); err != nil {
 		t.Errorf("what is remembered is right: %v", err)
 	}
-	if _, err := s.Check(t.Context(), digest); !errors.Is(err, ErrChanged) {
+	if _, err := s.GetUncached(t.Context(), digest); !errors.Is(err, ErrChanged) {
 		t.Errorf("got %v", err)
 	}
 }

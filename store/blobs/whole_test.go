@@ -89,12 +89,12 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 			room := full(t, c.room)
 			_, put := s.Put(ofP, c.data)
 			written := s.Write(ofP, "ideas/p/1.json", c.data)
-			unfit, tried := s.Writable(t.Context()), s.TryRefused(t.Context())
+			unfit, tried := s.EnsureWritable(t.Context()), s.CheckWritableAtRefusedSize(t.Context())
 			room()
-			if !errors.Is(tried, syscall.EFBIG) || s.TryRefused(t.Context()) != nil {
+			if !errors.Is(tried, syscall.EFBIG) || s.CheckWritableAtRefusedSize(t.Context()) != nil {
 				t.Errorf("there is no room for as much as was refused: %v", tried)
 			}
-			if err := s.Writable(t.Context()); err != nil ||
+			if err := s.EnsureWritable(t.Context()); err != nil ||
 				errors.Is(unfit, syscall.EFBIG) != (c.room < uint64(len(trialData))) {
 				t.Errorf("with room for %d bytes: %v; then: %v", c.room, unfit, err)
 			}
@@ -113,7 +113,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if data, err := s.Check(t.Context(), digest); err != nil || !bytes.Equal(data, big) {
+		if data, err := s.GetUncached(t.Context(), digest); err != nil || !bytes.Equal(data, big) {
 			t.Errorf("%d bytes, %v", len(data), err)
 		}
 	}
@@ -144,11 +144,11 @@ func TestAValueThatDoesNotStandThereWholeIsWrittenAnew(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := at().Check(t.Context(), digest); !errors.Is(err, ErrChanged) {
+			if _, err := at().GetUncached(t.Context(), digest); !errors.Is(err, ErrChanged) {
 				t.Errorf("%s: %v", name, err)
 			}
 			put(t, at(), text)
-			if data, err := at().Check(t.Context(), digest); err != nil || string(data) != text {
+			if data, err := at().GetUncached(t.Context(), digest); err != nil || string(data) != text {
 				t.Errorf("%s, %d keys: %v", name, len(entries), err)
 			}
 		}
@@ -182,7 +182,7 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, putErr := s.Put(t.Context(), []byte(name))
-		_, getErr := s.Check(t.Context(), digest)
+		_, getErr := s.GetUncached(t.Context(), digest)
 		_, _, readErr := s.Read(t.Context(), "ideas/p/1.json")
 		_, listErr := s.ListUnder(t.Context(), "ideas/")
 		for _, err := range []error{putErr, getErr, readErr, listErr, s.Write(t.Context(), "ideas/p/2.json", nil)} {
@@ -199,7 +199,7 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 		put(t, s, name)
-		if _, err := s.Check(t.Context(), digest); err != nil {
+		if _, err := s.GetUncached(t.Context(), digest); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

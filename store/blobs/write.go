@@ -20,7 +20,7 @@ const trialName = "health/worker"
 
 var trialData = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
 
-// maxTrialBytes bounds what TryRefused writes.
+// maxTrialBytes bounds what CheckWritableAtRefusedSize writes.
 const maxTrialBytes = 16 << 20
 
 // CheckWritable returns an error where nothing can be written now: it writes something of no meaning.
@@ -28,14 +28,15 @@ func (s *Store) CheckWritable(ctx context.Context) error {
 	return s.Write(ForProcess(ctx, ""), trialName, trialData)
 }
 
-// TryRefused is Try with as much as could not be written last: where that is large, something small may find room.
-func (s *Store) TryRefused(ctx context.Context) error {
+// CheckWritableAtRefusedSize is CheckWritable with as much as could not be written last:
+// where that is large, something small may find room.
+func (s *Store) CheckWritableAtRefusedSize(ctx context.Context) error {
 	times := 1 + int(s.refused.Load())/len(trialData)
 	return s.Write(ForProcess(ctx, ""), trialName, bytes.Repeat(trialData, times))
 }
 
-// Writable is Try where there is reason to doubt; else it costs next to nothing.
-func (s *Store) Writable(ctx context.Context) error {
+// EnsureWritable is CheckWritable where there is reason to doubt; else it costs next to nothing.
+func (s *Store) EnsureWritable(ctx context.Context) error {
 	if s.failing.Load() {
 		return s.CheckWritable(ctx)
 	}

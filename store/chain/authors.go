@@ -57,9 +57,9 @@ func (a *Authors) initial(instance string) any {
 	return state
 }
 
-// Of gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is false
-// where several wrote parts of it.
-func (a *Authors) Of(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
+// AuthorOf gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is
+// false where several wrote parts of it.
+func (a *Authors) AuthorOf(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
 	all := jsonval.Filter(a.writes[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
 	const maxWrites = 200 // writes that are followed one by one
 	if len(all) <= maxWrites && slices.ContainsFunc(all,

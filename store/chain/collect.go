@@ -15,7 +15,7 @@ type Rules struct {
 	// what the store has had for less than blobs.Freshness.
 	Before time.Time
 	// Held is what Temporal still has; nil where nobody asked it.
-	Held *Held
+	Held *NamespaceContents
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
 	// Remove removes; otherwise is only counted what would be removed.
@@ -89,7 +89,7 @@ func (c *collector) collect(ctx context.Context) error {
 }
 
 // mark lists all values, and marks what histories and some of the chains need; with elsewhere also what is no chain.
-func (c *collector) mark(ctx context.Context, held *Held,
+func (c *collector) mark(ctx context.Context, held *NamespaceContents,
 	of func(ctx context.Context, process string, items []blobs.Item) (bool, error), elsewhere bool) error {
 	values, err := c.values.Values(ctx)
 	if err != nil {

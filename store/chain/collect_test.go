@@ -103,7 +103,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			newStory(t, s, chain).grow(2)
 			s.age(t)
 			c := s.collected(t, Rules{Before: later,
-				Held:   &Held{openProcesses: map[string]bool{blobs.RootOf(open): true}},
+				Held:   &NamespaceContents{openProcesses: map[string]bool{blobs.RootOf(open): true}},
 				Remove: true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).IsIntact {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
@@ -113,7 +113,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 	s := newShelf(t)
 	newStory(t, s, "pq").grow(2)
 	s.age(t)
-	held := &Held{openProcesses: map[string]bool{"p": true}}
+	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}}
 	if c := s.collected(t, Rules{Before: later, Held: held}); len(c.Chains) != 1 {
 		t.Errorf("p is open, and pq stays")
 	}
@@ -132,7 +132,7 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, Rules{Before: later,
-		Held:   &Held{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
+		Held:   &NamespaceContents{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
 		Remove: true})
 	files := s.files(t)
 	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
@@ -165,7 +165,7 @@ func TestWhatSomebodyPutsMeanwhileStays(t *testing.T) {
 	if removed, err := s.values.RemoveUntouched(t.Context(), listed[0]); removed || err != nil {
 		t.Errorf("%v, %v", removed, err)
 	}
-	if _, err := s.values.Check(t.Context(), digest); err != nil {
+	if _, err := s.values.GetUncached(t.Context(), digest); err != nil {
 		t.Error(err)
 	}
 }
@@ -220,7 +220,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		for n := range rapid.IntRange(1, 4).Draw(rt, "values") {
 			values = append(values, s.stored(rt, []any{json.Number(fmt.Sprint(n)), s.stored(rt, "in all of them")}))
 		}
-		held := &Held{openProcesses: map[string]bool{}, refs: map[reference]bool{}}
+		held := &NamespaceContents{openProcesses: map[string]bool{}, refs: map[reference]bool{}}
 		stays, needed := map[string]int{}, map[string]bool{}
 		for n := range rapid.IntRange(1, 4).Draw(rt, "chains") {
 			process := fmt.Sprint("p", n)
@@ -295,7 +295,7 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		held := &Held{refs: map[reference]bool{}, opener: o}
+		held := &NamespaceContents{refs: map[reference]bool{}, opener: o}
 		claim := &commonpb.Payload{Data: turned([]byte(s.put(t, string(payload))))}
 		if err := held.noteReferences("", claim); err != nil {
 			t.Fatal(err)
@@ -323,7 +323,7 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := &Held{refs: map[reference]bool{}}
+	held := &NamespaceContents{refs: map[reference]bool{}}
 	for _, v := range claims[0].ClaimData {
 		held.refs[reference{digest: v}] = true
 	}

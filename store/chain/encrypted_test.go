@@ -81,7 +81,7 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 		jsonval.BlobHandle{Digest: inner[0], Size: 1, ValueType: "string"}.AsJSONValue(),
 		jsonval.BlobHandle{Digest: inner[1], Size: 2, ValueType: "string"}.AsJSONValue(),
 	})))
-	held := &Held{openProcesses: map[string]bool{"p": true}, refs: map[reference]bool{},
+	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}, refs: map[reference]bool{},
 		opener: s.values.Keys().OpenPayload}
 	if err := held.noteReferences("", claimOf(t, s, `{"see":"`+outer+`","and":"`+inner[2]+`"}`)); err != nil {
 		t.Fatal(err)

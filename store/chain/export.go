@@ -35,7 +35,7 @@ func (s *Store) Export(ctx context.Context, process string, w io.Writer) (err er
 	}
 	for i, m := range manifests {
 		if at := m.metaNumber("at"); at != i+1 {
-			return brokenf(Place(process, i+1), "%s", gapText(i+1, at-1))
+			return brokenErrorf(Place(process, i+1), "%s", gapText(i+1, at-1))
 		}
 	}
 	last := manifests[len(manifests)-1]
@@ -75,8 +75,8 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object,
 	}
 	x.tip = tip
 	line := jsonval.Object{"idea": whole}
-	if m.Left != "" {
-		line["left"] = m.Left
+	if m.RedactedDigest != "" {
+		line["left"] = m.RedactedDigest
 	}
 	log, err := x.logValue(ctx, m)
 	if err != nil || log == nil {

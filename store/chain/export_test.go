@@ -75,7 +75,7 @@ func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
 			}
 			line := "line " + string(rune('1'+n))
 			if err != nil || r.IsIntact ||
-				(r.Broken[0].Part != line && (n > 0 || r.Broken[len(r.Broken)-1].Part != line)) {
+				(r.Broken[0].Item != line && (n > 0 || r.Broken[len(r.Broken)-1].Item != line)) {
 				t.Fatalf("byte %d of %s: %q became %q: %+v, %v", at, line, data[starts[n]+at],
 					changed[starts[n]+at], r, err)
 			}
@@ -111,12 +111,12 @@ func TestAnExportThatWasCutOrShuffledIsFound(t *testing.T) {
 			cut = append(cut, lines[n]...)
 		}
 		r := verifiedExport(t, append(cut, c.with...))
-		if r.IsIntact || r.Broken[0].Part != c.part {
+		if r.IsIntact || r.Broken[0].Item != c.part {
 			t.Errorf("an export %s: %+v", name, r)
 		}
 	}
 	r := verifiedExport(t, bytes.TrimSuffix(data, []byte("\n")))
-	if r.IsIntact || r.Broken[0].Part != "line 6" {
+	if r.IsIntact || r.Broken[0].Item != "line 6" {
 		t.Errorf("an export without its last byte: %+v", r)
 	}
 }
@@ -141,7 +141,7 @@ func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
 		change(line)
 		changed := bytes.Join([][]byte{lines[0], lines[1], lines[2], lines[3], []byte(jsonOf(line) + "\n"), lines[5]},
 			nil)
-		if r := verifiedExport(t, changed); r.IsIntact || r.Broken[0].Part != "line 5" {
+		if r := verifiedExport(t, changed); r.IsIntact || r.Broken[0].Item != "line 5" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

@@ -34,7 +34,7 @@ func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (
 	defer wrapError(&err, "look through the Ideas of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
 	numbers, _, err := s.ideaNumbers(ctx, process)
-	f := finder{Store: s, process: process, needle: needle, without: map[string]bool{}}
+	f := finder{Store: s, process: process, needle: needle, notHolding: map[string]bool{}}
 	for _, at := range numbers {
 		if err != nil {
 			break
@@ -55,10 +55,10 @@ func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (
 type finder struct {
 	*Store
 	Findings
-	process string
-	needle  texts.Needle
-	tip     *state
-	without map[string]bool // digests of large values that do not hold it
+	process    string
+	needle     texts.Needle
+	tip        *state
+	notHolding map[string]bool // digests of large values that do not hold it
 }
 
 func (f *finder) searchIdea(ctx context.Context, at int) error {
@@ -87,7 +87,7 @@ func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 
 // loadMatching gives large values that hold the text; of the others nothing, without reading them again.
 func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, error) {
-	if f.without[h.Digest] {
+	if f.notHolding[h.Digest] {
 		return nil, nil
 	}
 	v, err := f.readPart(ctx, h.Digest)
@@ -96,7 +96,7 @@ func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, e
 	}
 	holds := false
 	err = f.walk(ctx, func(texts.Place) { holds = true }).Each(v, texts.Place{})
-	f.without[h.Digest] = err == nil && !holds
+	f.notHolding[h.Digest] = err == nil && !holds
 	return v, err
 }
 

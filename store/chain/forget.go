@@ -21,7 +21,7 @@ type Forgetting struct {
 	Forgotten
 	// Held reads what the histories refer to that go, and what everything else in Temporal does; nil: there is no
 	// Temporal. Nothing of the process may run.
-	Held func(context.Context) (own, others *Held, err error)
+	Held func(context.Context) (own, others *NamespaceContents, err error)
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
 	// QuietPeriod is how long to wait for others who write before values are removed; blobs.RemovalSettleTime, but in
@@ -68,7 +68,7 @@ func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenConten
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
 	for _, process := range tree {
-		if err := s.emptyChain(ctx, process); err != nil {
+		if err := s.eraseChain(ctx, process); err != nil {
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
@@ -141,8 +141,8 @@ func (s *Store) storeNote(ctx context.Context, e Entry, key string, says jsonval
 // metaKeysKeptByForget are the keys of meta that stay when the contents are forgotten.
 var metaKeysKeptByForget = []string{"process", "at", "parent", createdAt, originKey}
 
-// emptyChain leaves of all Ideas of a chain but the last what links them.
-func (s *Store) emptyChain(ctx context.Context, process string) error {
+// eraseChain leaves of all Ideas of a chain but the last what links them.
+func (s *Store) eraseChain(ctx context.Context, process string) error {
 	s.tips.Remove(process)
 	numbers, strange, err := s.ideaNumbers(ctx, process)
 	if err != nil {
@@ -158,14 +158,14 @@ func (s *Store) emptyChain(ctx context.Context, process string) error {
 		return err
 	}
 	for _, at := range numbers[:len(numbers)-1] {
-		if err := s.emptyIdea(ctx, process, at, last.forgotten()); err != nil {
+		if err := s.eraseIdea(ctx, process, at, last.forgotten()); err != nil {
 			return err
 		}
 	}
 	return s.removeUnfinished(func(name string) bool { return strings.HasPrefix(name, placeOf(process)) })
 }
 
-func (s *Store) emptyIdea(ctx context.Context, process string, at int, f *Forgotten) error {
+func (s *Store) eraseIdea(ctx context.Context, process string, at int, f *Forgotten) error {
 	m, err := s.manifest(ctx, process, at)
 	switch {
 	case isBroken(err):
@@ -268,7 +268,7 @@ func (s *Store) unsharedValues(ctx context.Context, f Forgetting, tree []string)
 }
 
 // readHeld reads what the histories refer to that go, and what everything else does.
-func (f Forgetting) readHeld(ctx context.Context) (own, others *Held, err error) {
+func (f Forgetting) readHeld(ctx context.Context) (own, others *NamespaceContents, err error) {
 	if f.Held == nil {
 		return nil, nil, nil
 	}
@@ -277,8 +277,10 @@ func (f Forgetting) readHeld(ctx context.Context) (own, others *Held, err error)
 
 // markReferred marks the values that some chains and histories refer to; with elsewhere, those that histories and
 // everything but the chains refer to. onNeeded, if it is not nil, is called for each.
-func (s *Store) markReferred(ctx context.Context, held *Held, f Forgetting, chains []string, elsewhere bool,
-	onNeeded func(reference) error) (*collector, error) {
+func (s *Store) markReferred(
+	ctx context.Context, held *NamespaceContents, f Forgetting, chains []string, elsewhere bool,
+	onNeeded func(reference) error,
+) (*collector, error) {
 	c := s.collector(ctx, Rules{Open: f.Open})
 	c.onNeeded = onNeeded
 	return c, c.mark(ctx, held, func(_ context.Context, process string, _ []blobs.Item) (bool, error) {

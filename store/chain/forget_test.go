@@ -108,10 +108,10 @@ func TestOfAForgottenChainTheDigestsStayAndNothingElse(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.load(t, "q", 3)
-		if _, err := s.values.Check(blobs.ForProcess(t.Context(), "q"), shared); err != nil {
+		if _, err := s.values.GetUncached(blobs.ForProcess(t.Context(), "q"), shared); err != nil {
 			t.Errorf("%s: what another process needs too: %v", name, err)
 		}
-		if _, err := s.values.Check(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err, blobs.ErrMissing) {
+		if _, err := s.values.GetUncached(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err, blobs.ErrMissing) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for file, data := range s.files(t) {
@@ -166,7 +166,7 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			if len(done.Chains) != 1 || !s.verified(t, "p").IsIntact || !s.verified(t, "q").IsIntact {
 				t.Fatalf("%s, broken off after %d: %+v", name, step*7, done)
 			}
-			if _, err := s.cold2(t).values.Check(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err,
+			if _, err := s.cold2(t).values.GetUncached(blobs.ForProcess(t.Context(), ""), own); !errors.Is(err,
 				blobs.ErrMissing) {
 				t.Fatalf("%s, broken off after %d: %v", name, step*7, err)
 			}

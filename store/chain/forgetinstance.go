@@ -150,7 +150,7 @@ func (s *Store) writeAllWithout(ctx context.Context, f Forgetting) (j journal, e
 			chains = append(chains, process)
 		}
 	}
-	r := &redaction{token: f.Instance, own: map[string]bool{}}
+	r := &redaction{token: f.Instance, ownTexts: map[string]bool{}}
 	if j.Chains, err = s.chainsWithInstance(ctx, r, chains); err != nil {
 		return j, err
 	}
@@ -189,7 +189,7 @@ func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []s
 		return nil, nil
 	case len(with) == 0:
 		return nil, ErrNoInstance
-	case len(r.others) == 0:
+	case len(r.otherTokens) == 0:
 		return nil, ErrOnlyInstance
 	}
 	return with, nil
@@ -258,10 +258,10 @@ func (s *Store) writeChainWithout(
 			return err
 		}
 		if digest != m.Digest {
-			last.Left = digest
+			last.RedactedDigest = digest
 			changed++
 		}
-		redacted = append(redacted, redactedIdea{st.at, m.Digest, last.Left})
+		redacted = append(redacted, redactedIdea{st.at, m.Digest, last.RedactedDigest})
 		if err := found.collect(s.valueLoader(ctx), st.at, left); err != nil {
 			return err
 		}
@@ -352,7 +352,7 @@ func (s *Store) completeForget(ctx context.Context, f Forgetting, j journal) (*F
 	for _, process := range j.Delegates {
 		_, err := s.sealForgotten(blobs.ForProcess(ctx, process), process, j.Forgotten)
 		if err == nil {
-			err = s.emptyChain(blobs.ForProcess(ctx, process), process)
+			err = s.eraseChain(blobs.ForProcess(ctx, process), process)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)

@@ -190,7 +190,7 @@ func TestAnInstanceIsForgottenAndTheOthersAreAsTheyWere(t *testing.T) {
 		}
 		s.cold2(t).withoutAda(t, before, others)
 		letter := digestOf(jsonval.Encode(strings.Repeat("Dear Ada ", 20_000)))
-		_, err = s.values.Check(blobs.ForProcess(t.Context(), "p"), letter)
+		_, err = s.values.GetUncached(blobs.ForProcess(t.Context(), "p"), letter)
 		if encrypted && !errors.Is(err, blobs.ErrMissing) { // in a plain store it is q's too
 			t.Errorf("%s: her letter: %v", name, err)
 		}
@@ -337,7 +337,7 @@ func TestWhatIsLeftOfAnInstancesIdeasCannotBeAlteredUnseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Left, _, err = (draft{meta: m.Meta, body: st.body}).digest(t.Context(), s.values); err != nil {
+	if m.RedactedDigest, _, err = (draft{meta: m.Meta, body: st.body}).digest(t.Context(), s.values); err != nil {
 		t.Fatal(err)
 	}
 	s.write(t, Place("p", 2), m.encode())

@@ -68,8 +68,8 @@ func (m *manifest) forgotten() *Forgotten {
 // readInto reads a JSON value into a struct; it reports whether that is one.
 func readInto(v, to any) bool { return json.Unmarshal(jsonval.Encode(v), to) == nil }
 
-// readable gives a *ForgottenError where the contents of an Idea were forgotten.
-func (m *manifest) readable() error {
+// checkNotForgotten gives a *ForgottenError where the contents of an Idea were forgotten.
+func (m *manifest) checkNotForgotten() error {
 	if m.Forgotten == nil {
 		return nil
 	}
@@ -93,11 +93,11 @@ func (v *verifier) lookForgotten(ctx context.Context, numbers []int) error {
 
 // compareForgotten checks that the Ideas whose contents are gone are those that the last one names, by its own digest.
 func (v *verifier) compareForgotten() {
-	if v.report.Forgotten == nil || v.before == nil {
+	if v.report.Forgotten == nil || v.previous == nil {
 		return
 	}
-	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.before.Meta[forgottenKey])[digestsKey])
-	if at := v.before.metaNumber("at"); !slices.Equal(digests, v.forgotten) {
+	digests, _ := jsonval.AsStringList(jsonval.AsObject(v.previous.Meta[forgottenKey])[digestsKey])
+	if at := v.previous.metaNumber("at"); !slices.Equal(digests, v.forgotten) {
 		v.report.add(at, Place(v.process, at), "it says that other Ideas were forgotten than those before it")
 	}
 }

@@ -40,10 +40,10 @@ func (l *redactionCheck) addIdea(r *Report, m *manifest) {
 			r.ForgottenInstances = append(r.ForgottenInstances, m.forgottenInstance())
 		}
 	}
-	if m.Left != "" && l.missing == 0 {
+	if m.RedactedDigest != "" && l.missing == 0 {
 		l.missing = at
 	}
-	l.list = append(l.list, redactedIdea{at, m.Digest, m.Left})
+	l.list = append(l.list, redactedIdea{at, m.Digest, m.RedactedDigest})
 }
 
 // compare reports, at the end of the chain, redactions without a matching record.

@@ -115,8 +115,8 @@ func (s *Store) Processes(ctx context.Context) (processes []string, err error) {
 	return s.processesFrom(ctx, "")
 }
 
-// Within lists the parts and delegates of a process, at any depth, that have Ideas.
-func (s *Store) Within(ctx context.Context, process string) (processes []string, err error) {
+// ListPartsAndDelegates lists the parts and delegates of a process, at any depth, that have Ideas.
+func (s *Store) ListPartsAndDelegates(ctx context.Context, process string) (processes []string, err error) {
 	return s.processesFrom(ctx, process+"/")
 }
 

@@ -35,7 +35,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (jsonval.Ob
 		return nil, st, err
 	}
 	if digestOf(jsonval.Encode(whole)) != m.contentDigest() {
-		return nil, st, brokenf(m.place(), "what it leads to has another digest")
+		return nil, st, brokenErrorf(m.place(), "what it leads to has another digest")
 	}
 	return withDigest(whole, m.Digest), st, nil
 }
@@ -65,7 +65,7 @@ func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEnt
 
 // logValue gives the log as it is hashed; nil where there is none.
 func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
-	if err := m.readable(); err != nil {
+	if err := m.checkNotForgotten(); err != nil {
 		return nil, err
 	}
 	digest := m.metaText("log")
@@ -77,7 +77,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		err = errors.New("the log is not the one that meta.log names")
 	}
 	if err != nil {
-		return nil, m.broken(err)
+		return nil, m.asBroken(err)
 	}
 	return v, nil
 }
@@ -180,7 +180,7 @@ func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef)
 		return nil, err
 	}
 	if m.Digest != at.Digest {
-		return nil, brokenf(m.place(), "it is another Idea than %s", at.Digest)
+		return nil, brokenErrorf(m.place(), "it is another Idea than %s", at.Digest)
 	}
 	st, err := s.state(ctx, m, nil)
 	if err == nil {

@@ -24,16 +24,17 @@ type manifest struct {
 	Digest string         `json:"digest"`
 	Meta   jsonval.Object `json:"meta"`
 	// Body is the node of the whole body, or, if On is set, of the delta from Idea On.
-	Body any `json:"body"`
-	On   int `json:"on,omitempty"`
+	Body      any `json:"body"`
+	DeltaBase int `json:"on,omitempty"`
 	lineage
 	Log    any    `json:"log,omitempty"`
 	Counts Counts `json:"counts"`
 	Sum    string `json:"sum,omitempty"`
 	// Forgotten says who had the contents removed; the body and the log are gone then, and most of the meta.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
-	// Left is the digest of what is left of the Idea where an instance was taken out of it; empty where none was.
-	Left string `json:"left,omitempty"`
+	// RedactedDigest is the digest of what is left of the Idea where an instance was taken out of it; empty where none
+	// was.
+	RedactedDigest string `json:"left,omitempty"`
 }
 
 // lineage says that an Idea comes from Idea Since, which is stored whole, by Steps deltas of so many Bytes.
@@ -44,7 +45,7 @@ type lineage struct {
 }
 
 // contentDigest is the digest of what the manifest leads to.
-func (m *manifest) contentDigest() string { return cmp.Or(m.Left, m.Digest) }
+func (m *manifest) contentDigest() string { return cmp.Or(m.RedactedDigest, m.Digest) }
 
 // Counts is how much an Idea holds: instances, Calls in its solution, and in its log the writes, and how many of them
 // people decided.
@@ -107,7 +108,7 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 		return nil, &broken{place, err}
 	}
 	if m.Meta["process"] != process || m.metaNumber("at") != at {
-		return nil, brokenf(place, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
+		return nil, brokenErrorf(place, "it is the manifest of Idea %d of %v", m.metaNumber("at"), m.Meta["process"])
 	}
 	return m, nil
 }

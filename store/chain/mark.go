@@ -74,7 +74,7 @@ func (c *collector) markNeeded(ctx context.Context) error {
 		r := c.todo[len(c.todo)-1]
 		c.todo = c.todo[:len(c.todo)-1]
 		ctx := blobs.ForProcess(ctx, r.process)
-		data, err := c.values.Check(ctx, r.digest)
+		data, err := c.values.GetUncached(ctx, r.digest)
 		if isLost(err) {
 			continue
 		}
@@ -88,17 +88,17 @@ func (c *collector) markNeeded(ctx context.Context) error {
 			return err
 		}
 		c.markValuesIn(r.process, data)
-		if err := c.needsOfPieces(ctx, r.process, data); err != nil {
+		if err := c.markPieces(ctx, r.process, data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// needsOfPieces marks what a payload in pieces refers to: a digest in it may be cut between two pieces.
-func (c *collector) needsOfPieces(ctx context.Context, process string, data []byte) error {
+// markPieces marks what a payload in pieces refers to: a digest in it may be cut between two pieces.
+func (c *collector) markPieces(ctx context.Context, process string, data []byte) error {
 	list := blobs.PiecesOf(data)
-	whole, err := c.values.Join(ctx, list, c.values.Check)
+	whole, err := c.values.Join(ctx, list, c.values.GetUncached)
 	if isLost(err) {
 		return nil
 	}

@@ -33,7 +33,7 @@ func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest,
 		delta, _ := jsonval.ComputeDelta(under.body, body)
 		data := jsonval.Encode(delta)
 		if under.Bytes+len(data) <= size {
-			m.On, m.lineage = under.at, lineage{under.Since, under.Steps + 1, under.Bytes + len(data)}
+			m.DeltaBase, m.lineage = under.at, lineage{under.Since, under.Steps + 1, under.Bytes + len(data)}
 			st.base, st.fullBytes = under, under.fullBytes
 			return s.storeDelta(ctx, data, st)
 		}

@@ -14,12 +14,12 @@ import (
 // remains as a settled one with an empty State.
 type redaction struct {
 	token          string
-	others         []string  // the tokens of all other instances
+	otherTokens    []string  // the tokens of all other instances
 	done           bool      // an Idea says that the instance is gone already
 	statedMentions []Mention // the places that it names
-	// own are texts of the instance; false if they occur outside of it too.
-	own     map[string]bool
-	needles []texts.Needle // of texts that only the instance has, once all Ideas are read
+	// ownTexts are texts of the instance; false if they occur outside of it too.
+	ownTexts map[string]bool
+	needles  []texts.Needle // of texts that only the instance has, once all Ideas are read
 }
 
 // maxOwnTexts bounds how many texts of the instance are searched for in what stays; shorter ones than minTextLength are
@@ -47,7 +47,7 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (found bool) 
 		if token == r.token {
 			continue
 		}
-		r.others = jsonval.AppendNew(r.others, token)
+		r.otherTokens = jsonval.AppendNew(r.otherTokens, token)
 		for _, m := range owners.MessagesByInstance[token] {
 			r.addTexts(m.Payload, false)
 		}
@@ -62,12 +62,12 @@ func (r *redaction) collectTexts(m *manifest, body jsonval.Object) (found bool) 
 
 func (r *redaction) addTexts(v any, mine bool) {
 	look := func(_ texts.Place, text string) {
-		_, known := r.own[text]
+		_, known := r.ownTexts[text]
 		switch {
 		case !mine && known:
-			r.own[text] = false
-		case mine && !known && len([]rune(text)) >= minTextLength && len(r.own) < maxOwnTexts:
-			r.own[text] = true
+			r.ownTexts[text] = false
+		case mine && !known && len([]rune(text)) >= minTextLength && len(r.ownTexts) < maxOwnTexts:
+			r.ownTexts[text] = true
 		}
 	}
 	_ = texts.Walk{OnText: look}.Each(v, texts.Place{}) // nothing is loaded, and nothing fails
@@ -148,7 +148,7 @@ func (r *redaction) redactMessages(list []any) []any {
 
 // redactPlan removes the instance from a Plan and from its record. It returns nothing if nothing is left of the Plan.
 func (r *redaction) redactPlan(m jsonval.Object) []any {
-	raw, ok := turn.FilterPlanRecord(m, r.others)
+	raw, ok := turn.FilterPlanRecord(m, r.otherTokens)
 	if !ok {
 		return nil
 	}
@@ -194,7 +194,7 @@ func (r *redaction) mentionReason(at texts.Place, text string) string {
 
 // buildNeedles prepares the search for the collected texts.
 func (r *redaction) buildNeedles() {
-	for own, alone := range r.own {
+	for own, alone := range r.ownTexts {
 		if alone {
 			r.needles = append(r.needles, texts.NewNeedle(own))
 		}

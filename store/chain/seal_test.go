@@ -292,7 +292,7 @@ func TestNoIdeaIsFarFromOneThatIsStoredWhole(t *testing.T) {
 	most, whole := 0, 0
 	for _, m := range manifests {
 		most = max(most, m.Steps)
-		if m.On == 0 {
+		if m.DeltaBase == 0 {
 			whole++
 		}
 	}

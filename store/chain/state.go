@@ -48,22 +48,22 @@ func (st *state) find(at int) *state {
 
 // state reads the body of an Idea. known is one read before, which may spare some reading.
 func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
-	if err := m.readable(); err != nil {
+	if err := m.checkNotForgotten(); err != nil {
 		return nil, err
 	}
 	st := &state{at: m.metaNumber("at"), digest: m.Digest, lineage: m.lineage}
 	body, err := s.unpack(ctx, m.Body)
 	if err != nil {
-		return nil, m.broken(err)
+		return nil, m.asBroken(err)
 	}
-	if m.On != 0 {
+	if m.DeltaBase != 0 {
 		st.base, err = s.loadBase(ctx, m, known)
 		if err != nil {
 			return nil, err
 		}
 		body, err = jsonval.ApplyDelta(st.base.body, body)
 		if err != nil {
-			return nil, brokenf(m.place(), "it does not fit Idea %d: %w", m.On, err)
+			return nil, brokenErrorf(m.place(), "it does not fit Idea %d: %w", m.DeltaBase, err)
 		}
 		st.fullBytes = st.base.fullBytes
 	} else {
@@ -72,28 +72,28 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 	var ok bool
 	st.body, ok = body.(jsonval.Object)
 	if !ok {
-		return nil, brokenf(m.place(), "an Idea is an object, not %s", jsonval.TypeOf(body))
+		return nil, brokenErrorf(m.place(), "an Idea is an object, not %s", jsonval.TypeOf(body))
 	}
 	return st, nil
 }
 
 // loadBase reads the Idea that another is stored against.
 func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state, error) {
-	if m.On < 0 || m.On >= m.metaNumber("at") {
-		return nil, brokenf(m.place(), "it is stored against Idea %d, which is none before it", m.On)
+	if m.DeltaBase < 0 || m.DeltaBase >= m.metaNumber("at") {
+		return nil, brokenErrorf(m.place(), "it is stored against Idea %d, which is none before it", m.DeltaBase)
 	}
-	if under := known.find(m.On); under != nil {
+	if under := known.find(m.DeltaBase); under != nil {
 		return under, nil
 	}
-	below, err := s.manifest(ctx, m.metaText("process"), m.On)
+	below, err := s.manifest(ctx, m.metaText("process"), m.DeltaBase)
 	if err != nil {
 		return nil, err
 	}
 	return s.state(ctx, below, known)
 }
 
-// broken names the manifest where an error names no part.
-func (m *manifest) broken(err error) error {
+// asBroken names the manifest where an error names no part.
+func (m *manifest) asBroken(err error) error {
 	if isPartError(err) {
 		return err
 	}

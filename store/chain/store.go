@@ -45,7 +45,7 @@ func (b *broken) Error() string { return fmt.Sprintf("%s: %s", b.part, b.cause) 
 
 func (b *broken) Unwrap() error { return b.cause }
 
-func brokenf(part, format string, args ...any) error {
+func brokenErrorf(part, format string, args ...any) error {
 	return &broken{part, fmt.Errorf(format, args...)}
 }
 
@@ -81,8 +81,8 @@ type Report struct {
 	// Created is when the latest Idea was sealed; zero if unknown.
 	Created  time.Time `json:"createdAt,omitzero"`
 	IsIntact bool      `json:"whole"`
-	// Within is how many chains of its parts and delegates were checked too. What is broken in them is in Broken.
-	Within int `json:"within,omitempty"`
+	// ChainsBelow is how many chains of its parts and delegates were checked too. What is broken in them is in Broken.
+	ChainsBelow int `json:"within,omitempty"`
 	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
 	Witnessed int `json:"witnessed,omitempty"`
 	// Decisions is how the decisions that people took on Calls are proven.
@@ -108,7 +108,7 @@ type Report struct {
 // export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
 type Broken struct {
 	At      int    `json:"at"`
-	Part    string `json:"part"`
+	Item    string `json:"part"`
 	Problem string `json:"problem"`
 	Harms   []int  `json:"harms,omitempty"`
 }
@@ -123,7 +123,7 @@ func (r *Report) add(at int, part, format string, args ...any) {
 		return
 	}
 	r.known[part] = len(r.Broken)
-	r.Broken = append(r.Broken, Broken{At: at, Part: part, Problem: fmt.Sprintf(format, args...)})
+	r.Broken = append(r.Broken, Broken{At: at, Item: part, Problem: fmt.Sprintf(format, args...)})
 }
 
 // addHarm notes that an Idea cannot be loaded because of a broken part.
@@ -137,7 +137,7 @@ func (r *Report) addHarm(part string, at int) {
 // addProblems notes what is wrong with decisions, each by itself.
 func (r *Report) addProblems(at int, place string, problems []string) {
 	for _, p := range problems {
-		r.Broken = append(r.Broken, Broken{At: at, Part: place, Problem: p})
+		r.Broken = append(r.Broken, Broken{At: at, Item: place, Problem: p})
 	}
 }
 

@@ -15,8 +15,9 @@ import (
 	"processidea/store/blobs"
 )
 
-// Held is what a namespace of Temporal still has: open executions, and closed ones until their retention ends.
-type Held struct {
+// NamespaceContents is what a namespace of Temporal still has: open executions, and closed ones until their retention
+// ends.
+type NamespaceContents struct {
 	// Executions is how many there are.
 	Executions int
 
@@ -28,12 +29,14 @@ type Held struct {
 }
 
 // hasProcess reports whether there is anything of a process, or anything that its data key opens.
-func (h *Held) hasProcess(process string) bool { return h != nil && h.known[process] }
+func (h *NamespaceContents) hasProcess(process string) bool { return h != nil && h.known[process] }
 
 // isOpen reports whether anything of a process is open: itself, an instance or a part.
-func (h *Held) isOpen(process string) bool { return h != nil && h.openProcesses[blobs.RootOf(process)] }
+func (h *NamespaceContents) isOpen(process string) bool {
+	return h != nil && h.openProcesses[blobs.RootOf(process)]
+}
 
-func (h *Held) references() map[reference]bool {
+func (h *NamespaceContents) references() map[reference]bool {
 	if h == nil {
 		return nil
 	}
@@ -43,7 +46,7 @@ func (h *Held) references() map[reference]bool {
 // ReadTemporal reads every history that a namespace has. The service gives payloads as they lie there; where they are
 // encrypted, open decrypts them (nil: none is).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
-	open Opener) (*Held, error) {
+	open Opener) (*NamespaceContents, error) {
 	_, all, err := ReadTemporalApart(ctx, c, namespace, func(string) bool { return false }, open)
 	return all, err
 }
@@ -53,7 +56,7 @@ func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 func ReadTemporalApart(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, goes func(id string) bool,
 	open Opener,
-) (own, others *Held, err error) {
+) (own, others *NamespaceContents, err error) {
 	own, others = newHeld(open), newHeld(open)
 	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
 		if goes(workflow) {
@@ -68,12 +71,13 @@ func ReadTemporalApart(
 	return own, others, err
 }
 
-func newHeld(open Opener) *Held {
-	return &Held{openProcesses: map[string]bool{}, known: map[string]bool{}, refs: map[reference]bool{}, opener: open}
+func newHeld(open Opener) *NamespaceContents {
+	return &NamespaceContents{openProcesses: map[string]bool{}, known: map[string]bool{},
+		refs: map[reference]bool{}, opener: open}
 }
 
 // noteExecution notes what belongs to an execution of a workflow.
-func (h *Held) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
+func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
 	root := blobs.RootOf(workflow)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
 		h.Executions++
@@ -184,11 +188,11 @@ func EachSchedule(
 
 // noteDigests notes every digest in the payloads of a message of a process: claims of payloads that lie in the store,
 // and handles of values.
-func (h *Held) noteDigests(ctx context.Context, process string, m proto.Message) error {
+func (h *NamespaceContents) noteDigests(ctx context.Context, process string, m proto.Message) error {
 	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return h.noteReferences(process, p) })
 }
 
-func (h *Held) noteReferences(process string, p *commonpb.Payload) error {
+func (h *NamespaceContents) noteReferences(process string, p *commonpb.Payload) error {
 	note := func(process string, p *commonpb.Payload) {
 		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{process, string(text)}] = true })
 	}

@@ -55,7 +55,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 		progress(n, len(numbers))
 		if at > before+1 {
 			v.report.add(before+1, Place(process, before+1), "%s", gapText(before+1, at-1))
-			v.before = nil
+			v.previous = nil
 		}
 		if err := v.checkNext(ctx, at); err != nil {
 			return nil, err
@@ -71,8 +71,8 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 	v.report.Decisions = v.audit.Counts
 	v.compareForgotten()
 	v.left.compare(v.report, placeOf(process))
-	if v.before != nil {
-		v.report.Digest, v.report.Created = v.before.Digest, v.before.link().Created
+	if v.previous != nil {
+		v.report.Digest, v.report.Created = v.previous.Digest, v.previous.link().Created
 	}
 	return v.report.finish(), nil
 }
@@ -94,7 +94,7 @@ type verifier struct {
 	audit     *proofs.Audit
 	checked   map[string]error // what came of each digest
 	inside    map[string]error // what came of each value, with those that it holds
-	before    *manifest        // of the Idea before; nil where it is not known
+	previous  *manifest        // of the Idea before; nil where it is not known
 	forgotten []string         // digests of the Ideas whose contents were forgotten
 	left      redactionCheck
 	tip       *state // the last Idea that could be read
@@ -104,14 +104,14 @@ type verifier struct {
 func (v *verifier) checkNext(ctx context.Context, at int) error {
 	m, err := v.manifest(ctx, v.process, at)
 	if err != nil {
-		v.before = nil
+		v.previous = nil
 		return v.noteBroken(at, err)
 	}
 	v.checkMeta(m)
 	if err := v.checkOrigin(ctx, m); err != nil {
 		return err
 	}
-	v.before = m
+	v.previous = m
 	v.left.addIdea(v.report, m)
 	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
 		v.forgotten = append(v.forgotten, m.Digest)
@@ -151,7 +151,7 @@ func (v *verifier) checkMeta(m *manifest) {
 	switch parent := m.metaText("parent"); {
 	case at == 1 && parent != "":
 		v.report.add(at, place, "the first Idea names a parent")
-	case v.before != nil && parent != v.before.Digest:
+	case v.previous != nil && parent != v.previous.Digest:
 		v.report.add(at, place, "its parent is not the Idea before it")
 	}
 	if _, err := time.Parse(time.RFC3339Nano, m.metaText(createdAt)); err != nil {

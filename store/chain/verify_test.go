@@ -81,7 +81,7 @@ func TestAChangedByteIsFoundAndNamed(t *testing.T) {
 			changed[at] ^= byte(1 << rand.IntN(8))
 			s.write(t, name, changed)
 			r := s.cold(t).verified(t, "p")
-			if r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Part != name {
+			if r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Item != name {
 				t.Fatalf("byte %d of %s: %q became %q: %+v", at, name, data[at], changed[at], r)
 			}
 			tried++
@@ -122,7 +122,7 @@ func TestAMissingFileIsFoundAndNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := s.cold(t).verified(t, "p")
-		if r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Part != name ||
+		if r.IsIntact || len(r.Broken) != 1 || r.Broken[0].Item != name ||
 			(!strings.Contains(r.Broken[0].Problem, "missing") && !strings.Contains(r.Broken[0].Problem, "no such")) {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -146,7 +146,7 @@ func TestEveryBrokenPlaceIsToldOnceTheFirstFirst(t *testing.T) {
 	r := s.cold(t).verified(t, "p")
 	var parts []string
 	for _, b := range r.Broken {
-		parts = append(parts, b.Part)
+		parts = append(parts, b.Item)
 	}
 	if got := strings.Join(parts,
 		" "); got != "ideas/p/notes.txt ideas/p/3.json ideas/p/5.json ideas/p/7.json ideas/p/10.json" {
@@ -179,8 +179,8 @@ func TestAForgedManifestIsFound(t *testing.T) {
 		"steps":      func(m *manifest) { m.Steps += 3 },
 		"bytes":      func(m *manifest) { m.Bytes -= 10_000 },
 		"since":      func(m *manifest) { m.Since++ },
-		"on itself":  func(m *manifest) { m.On = 2 },
-		"on nothing": func(m *manifest) { m.On = -1 },
+		"on itself":  func(m *manifest) { m.DeltaBase = 2 },
+		"on nothing": func(m *manifest) { m.DeltaBase = -1 },
 		"log":        func(m *manifest) { m.Log = map[string]any{"v": []any{}} },
 		"other log":  func(m *manifest) { m.Log = map[string]any{"v": []any{map[string]any{"value": 1}}} },
 		"other body": func(m *manifest) {
@@ -207,7 +207,7 @@ func TestAForgedManifestIsFound(t *testing.T) {
 			forge(m)
 			s.write(t, place, m.encode())
 			r := s.cold(t).verified(t, "p")
-			if r.IsIntact || r.Broken[0].At != 2 || (r.Broken[0].Part != place && name != "bad part") {
+			if r.IsIntact || r.Broken[0].At != 2 || (r.Broken[0].Item != place && name != "bad part") {
 				t.Errorf("%+v", r)
 			}
 			_, err = s.cold(t).Load(t.Context(), "p", 2)
@@ -231,7 +231,7 @@ func TestAChainGoesOnAfterABrokenIdeaAndTheGapIsNamed(t *testing.T) {
 	story.on = s.cold(t)
 	story.grow(2)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Part != Place("p", 3) || len(r.Unreadable) != 0 {
+	if len(r.Broken) != 1 || r.Broken[0].Item != Place("p", 3) || len(r.Unreadable) != 0 {
 		t.Errorf("%+v", r)
 	}
 	s.cold(t).load(t, "p", 5)
@@ -245,7 +245,7 @@ func TestAnIdeaThatNamesAnotherParentIsFound(t *testing.T) {
 	story.last = strings.Repeat("a", 64)
 	story.grow(1)
 	r := s.cold(t).verified(t, "p")
-	if len(r.Broken) != 1 || r.Broken[0].Part != Place("p", 3) ||
+	if len(r.Broken) != 1 || r.Broken[0].Item != Place("p", 3) ||
 		r.Broken[0].Problem != "its parent is not the Idea before it" || len(r.Unreadable) > 0 {
 		t.Errorf("%+v", r)
 	}
@@ -257,7 +257,7 @@ func TestWhatIsRememberedDoesNotHideWhatIsBroken(t *testing.T) {
 	s := smallChain(t)
 	for name, data := range s.files(t) {
 		s.write(t, name, append(bytes.Clone(data), '\n'))
-		if r := s.verified(t, "p"); len(r.Broken) != 1 || r.Broken[0].Part != name {
+		if r := s.verified(t, "p"); len(r.Broken) != 1 || r.Broken[0].Item != name {
 			t.Errorf("%s: %+v", name, r)
 		}
 		s.write(t, name, data)

@@ -46,15 +46,15 @@ func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error)
 
 // exportVerifier checks one export, line by line.
 type exportVerifier struct {
-	report  *Report
-	audit   *proofs.Audit
-	line    int
-	head    exportHead
-	process string // of the first Idea that is whole
-	before  string // digest of the Idea before; empty where that is not whole
-	given   map[string]bool
-	needed  map[string]bool
-	left    redactionCheck
+	report   *Report
+	audit    *proofs.Audit
+	line     int
+	head     exportHead
+	process  string // of the first Idea that is whole
+	previous string // digest of the Idea before; empty where that is not whole
+	given    map[string]bool
+	needed   map[string]bool
+	left     redactionCheck
 }
 
 func (v *exportVerifier) addBroken(line int, format string, args ...any) {
@@ -71,7 +71,7 @@ func (v *exportVerifier) readLine(data []byte) {
 		v.report.Ideas++
 		v.report.Unreadable = append(v.report.Unreadable, v.line-1)
 		v.report.addHarm(fmt.Sprintf("line %d", v.line), v.line-1)
-		v.before = ""
+		v.previous = ""
 	}
 }
 
@@ -110,7 +110,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	meta := jsonval.AsObject(idea["meta"])
 	digest := jsonval.AsText(meta["digest"])
 	delete(meta, "digest")
-	m := &manifest{Meta: meta, Digest: digest, Left: jsonval.AsText(line["left"])}
+	m := &manifest{Meta: meta, Digest: digest, RedactedDigest: jsonval.AsText(line["left"])}
 	if digestOf(jsonval.Encode(idea)) != m.contentDigest() {
 		return errors.New("the Idea has another digest than it says")
 	}
@@ -134,7 +134,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
 		v.report.Origin = meta[originKey]
 	}
-	v.before = digest
+	v.previous = digest
 	v.report.Created = m.link().Created
 	return nil
 }
@@ -149,7 +149,7 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 		return fmt.Errorf("it is an Idea of %s", m.metaText("process"))
 	case at != v.line-1:
 		return fmt.Errorf("it is Idea %d and stands where Idea %d belongs", at, v.line-1)
-	case v.line == 2 && m.metaText("parent") != "", v.before != "" && m.metaText("parent") != v.before:
+	case v.line == 2 && m.metaText("parent") != "", v.previous != "" && m.metaText("parent") != v.previous:
 		return errors.New("its parent is not the Idea before it")
 	}
 	return nil
@@ -161,7 +161,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	if named, names := meta["log"]; has != names || (has && digestOf(jsonval.Encode(log)) != named) {
 		return errors.New("the log is not the one that meta.log names")
 	}
-	v.needHandles(log)
+	v.requireHandles(log)
 	values, isObject := line["values"].(jsonval.Object)
 	if _, has := line["values"]; has != isObject || (has && len(values) == 0) {
 		return errors.New("its values are no object by digest")
@@ -171,7 +171,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
 		v.given[digest] = true
-		v.needHandles(value)
+		v.requireHandles(value)
 	}
 	for digest := range v.needed {
 		if !v.given[digest] {
@@ -186,7 +186,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	return nil
 }
 
-func (v *exportVerifier) needHandles(value any) {
+func (v *exportVerifier) requireHandles(value any) {
 	for _, digest := range handlesIn(value) {
 		v.needed[digest] = true
 	}
@@ -194,7 +194,7 @@ func (v *exportVerifier) needHandles(value any) {
 
 // checkHead checks the head, now that it is known what follows it.
 func (v *exportVerifier) checkHead() {
-	v.report.Process, v.report.Digest = v.process, v.before
+	v.report.Process, v.report.Digest = v.process, v.previous
 	v.left.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
@@ -202,7 +202,7 @@ func (v *exportVerifier) checkHead() {
 		v.addBroken(1, "it says that the process is %s, but it is %s", v.head.Process, v.process)
 	case v.head.Ideas != v.report.Ideas:
 		v.addBroken(1, "it says that there are %d Ideas, but there are %d", v.head.Ideas, v.report.Ideas)
-	case v.before != "" && v.head.Digest != v.before:
+	case v.previous != "" && v.head.Digest != v.previous:
 		v.addBroken(1, "it says that the last Idea is another")
 	case v.report.Ideas == 0:
 		v.addBroken(1, "there is no Idea")

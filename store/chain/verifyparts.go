@@ -48,7 +48,7 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	if err, done := v.checked[digest]; done {
 		return err
 	}
-	_, err := v.values.Check(ctx, digest)
+	_, err := v.values.GetUncached(ctx, digest)
 	if err != nil {
 		err = v.partError(ctx, digest, err)
 	}

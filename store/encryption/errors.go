@@ -30,8 +30,8 @@ func (e *invalidError) Error() string {
 
 // MissingKeyError means that something is encrypted with a key that is not here.
 type MissingKeyError struct {
-	IDs  []string // of the key, or of those that may be the one
-	None bool     // there are no keys at all
+	IDs    []string // of the key, or of those that may be the one
+	NoKeys bool     // there are no keys at all
 }
 
 // Error names the missing key and where it belongs.
@@ -44,7 +44,7 @@ func (e *MissingKeyError) Error() string {
 		ids = append(ids, id)
 	}
 	text := "encrypted with key " + strings.Join(ids, ", ")
-	if e.None {
+	if e.NoKeys {
 		return text + ", and " + KeysVariable + " is not set"
 	}
 	return text + ", which is not in " + KeysVariable

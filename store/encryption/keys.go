@@ -75,7 +75,7 @@ func (k *Keys) Require(id string) error {
 	if k.Has(id) {
 		return nil
 	}
-	return &MissingKeyError{IDs: []string{id}, None: k == nil}
+	return &MissingKeyError{IDs: []string{id}, NoKeys: k == nil}
 }
 
 func (k *Keys) find(id string) *Key {

@@ -14,7 +14,7 @@ import (
 
 // compareContexts compares what everybody sees, and then what each instance has for itself.
 func (d *Diff) compareContexts(from, to ideafile.ContextByInstance) error {
-	err := d.ofOne("", from.SharedMessages, to.SharedMessages)
+	err := d.compareInstance("", from.SharedMessages, to.SharedMessages)
 	tokens := slices.Clone(to.InstanceTokens)
 	for _, token := range from.InstanceTokens {
 		if !to.HasInstance(token) {
@@ -23,15 +23,15 @@ func (d *Diff) compareContexts(from, to ideafile.ContextByInstance) error {
 	}
 	for _, token := range tokens {
 		if token != "" && err == nil {
-			err = d.ofOne(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
+			err = d.compareInstance(token, from.MessagesByInstance[token], to.MessagesByInstance[token])
 		}
 	}
 	return err
 }
 
-// ofOne compares what everybody sees, where the token is empty, or what one instance has for itself: instructions of
-// files step by step, and payloads.
-func (d *Diff) ofOne(token string, from, to []ideafile.Message) error {
+// compareInstance compares what everybody sees, where the token is empty, or what one instance has for itself:
+// instructions of files step by step, and payloads.
+func (d *Diff) compareInstance(token string, from, to []ideafile.Message) error {
 	d.compareMessages(token, from, to)
 	err := d.compareValues(token, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
 	if err != nil {

@@ -275,9 +275,9 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 		"as it was": {func(*approval.StandingOrder, *approval.Decision) {}, ""},
 		"another deputy": {func(o *approval.StandingOrder, _ *approval.Decision) { o.To = "eve" },
 			"ann had not named bob as deputy for that time"},
-		"of another": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Name = "cid" },
+		"of another": {func(_ *approval.StandingOrder, d *approval.Decision) { d.OnBehalfOf.Name = "cid" },
 			"cid had not named bob"},
-		"another group": {func(_ *approval.StandingOrder, d *approval.Decision) { d.For.Groups = nil },
+		"another group": {func(_ *approval.StandingOrder, d *approval.Decision) { d.OnBehalfOf.Groups = nil },
 			"had not named"},
 		"before": {func(o *approval.StandingOrder, _ *approval.Decision) { o.From = at.Add(1) },
 			"had not named"},
@@ -288,7 +288,7 @@ func TestADecisionInPlaceOfAnotherNeedsTheRecordOfADeputy(t *testing.T) {
 	} {
 		o := approval.StandingOrder{ID: "leave", To: "bob", Until: at.Add(time.Hour)}
 		d := approval.Decision{Kind: policy.Approve, CallID: "1.1", DecidedBy: "bob", DecidedAt: at,
-			For: &policy.Person{Name: "ann", Groups: []string{"finance"}}}
+			OnBehalfOf: &policy.Person{Name: "ann", Groups: []string{"finance"}}}
 		c.change(&o, &d)
 		named := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", Groups: []string{"finance"}, Order: &o}
 		got := strings.Join(proofs.New(nil).CheckLog("refunds", logOf(named, d)), "")

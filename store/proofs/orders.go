@@ -59,14 +59,14 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 // whyNoDeputy returns why a decision does not count in place of another person. The end of an order is ignored, as for
 // approvals. A part's own chain does not hold the deputies: they are in the whole's, with this decision.
 func (a *Audit) whyNoDeputy(process string, d approval.Decision) string {
-	if d.For == nil || spelling.IsPart(process) || slices.ContainsFunc(a.deputies, func(o *order) bool {
-		return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.For.Name) &&
-			slices.Equal(o.giver.Groups, d.For.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
+	if d.OnBehalfOf == nil || spelling.IsPart(process) || slices.ContainsFunc(a.deputies, func(o *order) bool {
+		return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
+			slices.Equal(o.giver.Groups, d.OnBehalfOf.Groups) && (o.Proof != "" || !d.Deciders.Signed()) &&
 			!d.DecidedAt.Before(o.From) && d.DecidedAt.Before(o.Until)
 	}) {
 		return ""
 	}
-	return fmt.Sprintf("%s had not named %s as deputy for that time", d.For.Name, d.DecidedBy)
+	return fmt.Sprintf("%s had not named %s as deputy for that time", d.OnBehalfOf.Name, d.DecidedBy)
 }
 
 // claimToProve returns what the proof of a decision must cover: the decision, or the standing order that it was made

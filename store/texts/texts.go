@@ -54,17 +54,17 @@ func (w Walk) Each(v any, at Place) error {
 			}
 		}
 	case jsonval.Object:
-		return w.object(v, at)
+		return w.walkObject(v, at)
 	}
 	return nil
 }
 
-func (w Walk) object(m jsonval.Object, at Place) error {
+func (w Walk) walkObject(m jsonval.Object, at Place) error {
 	if token := ownerToken(m); token != "" {
 		at.Instance = token
 	}
 	for k, v := range jsonval.Sorted(m) {
-		below := at.below(k)
+		below := at.atKey(k)
 		w.OnText(below, k)
 		if each, ok := v.(jsonval.Object); ok && k == "instances" {
 			for token, v := range jsonval.Sorted(each) {
@@ -97,7 +97,7 @@ func ownerToken(m jsonval.Object) string {
 	return ideafile.InstanceTokenOfCallID(call)
 }
 
-func (p Place) below(key string) Place {
+func (p Place) atKey(key string) Place {
 	if p.depth++; p.depth <= maxPartDepth {
 		p.Part = strings.TrimPrefix(p.Part+"."+key, ".")
 	}

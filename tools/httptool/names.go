@@ -77,7 +77,7 @@ func CheckSecrets(text string) error {
 		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretMark)
 	}
 	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
-		if !forTools(m[1]) {
+		if !allowedForTools(m[1]) {
 			return errors.New(reservedVariableText(m[1]))
 		}
 	}
@@ -88,7 +88,7 @@ func CheckSecrets(text string) error {
 // tool that is sent the keys of the encryption can read everything.
 var ownPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
-func forTools(name string) bool {
+func allowedForTools(name string) bool {
 	return !slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
@@ -143,7 +143,7 @@ func parseSecretNames(text string) (list secretNames, err error) {
 		switch {
 		case !oneSecret.MatchString(name):
 			err = errors.New("want NAME@HOST, where NAME is a variable, or the beginning of one and a *")
-		case !forTools(e.name):
+		case !allowedForTools(e.name):
 			err = errors.New("variables that begin like this are never for tools")
 		case !bound:
 			err = fmt.Errorf(

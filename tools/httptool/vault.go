@@ -25,7 +25,7 @@ const leastKnown = 8
 
 // secret is the variable's value without the line end that files have. host is for the error: it says what to allow.
 func (v *vault) secret(name, host string) (string, error) {
-	if !forTools(name) {
+	if !allowedForTools(name) {
 		return "", errors.New(reservedVariableText(name))
 	}
 	if !v.allowed.has(name) {

@@ -4,4 +4,4 @@ package mcptool
 
 import "os/exec"
 
-func apart(*exec.Cmd) {}
+func detachFromTerminal(*exec.Cmd) {}

@@ -7,5 +7,6 @@ import (
 	"syscall"
 )
 
-// apart separates a command from the worker's terminal: an interrupt is for the worker, which lets Calls finish.
-func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+// detachFromTerminal separates a command from the worker's terminal: an interrupt is for the worker, which lets Calls
+// finish.
+func detachFromTerminal(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -37,7 +37,7 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	meta, err := exactly(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
-			Err: c.struck(fmt.Errorf("the result cannot be read: %w", err))}
+			Err: c.strikeError(fmt.Errorf("the result cannot be read: %w", err))}
 	}
 	value, text := resultOf(meta, in.FirstFit)
 	if failed := meta["isError"]; failed == true || failed == "true" {
@@ -48,13 +48,13 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 
 // failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
 func (c *conn) failed(ctx context.Context, err error) *Error {
-	if u := unreadIn(err); u != nil {
+	if u := refusalIn(err); u != nil {
 		return u.failure()
 	}
 	message := spokenError(err)
 	switch {
 	case isRefused(err):
-		return &Error{Code: ideafile.CodeMCPRefused, Err: c.struck(err)}
+		return &Error{Code: ideafile.CodeMCPRefused, Err: c.strikeError(err)}
 	case ctx.Err() != nil:
 		return &Error{Code: ideafile.CodeToolFailed, Retry: true, Err: ctx.Err()}
 	case message != nil && message.Code == codeUnreadable:
@@ -66,7 +66,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
 	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true,
-		Err: c.struck(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderr()))}
+		Err: c.strikeError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderr()))}
 }
 
 // tooLarge reports whether the SDK gave up on a message because of its size; it has no error of its own for that.

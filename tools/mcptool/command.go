@@ -121,11 +121,11 @@ func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, fun
 	for name, value := range filled {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
-	apart(cmd)
+	detachFromTerminal(cmd)
 	wrote := &stderrTail{log: h.options.Log.With("mcp", server.Name), striker: striker}
 	cmd.Stderr = wrote
 	out := &stderrTail{log: wrote.log, striker: striker}
-	p := &program{conn: c, cmd: cmd, stderr: out}
+	p := &programTransport{conn: c, cmd: cmd, stderr: out}
 	c.tooLarge = p.large.Load
 	return p, func() string {
 		return aboutText("; it wrote: ", wrote.text()) +

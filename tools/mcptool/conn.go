@@ -79,10 +79,10 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	})
 	if err != nil {
 		c.breakOff(nil)
-		if u := unreadIn(err); u != nil {
+		if u := refusalIn(err); u != nil {
 			return nil, u
 		}
-		return nil, c.struck(fmt.Errorf("connect: %w%s", err, stderr()))
+		return nil, c.strikeError(fmt.Errorf("connect: %w%s", err, stderr()))
 	}
 	return c, nil
 }
@@ -134,8 +134,8 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 			return err
 		}
 		id, method := asked(r)
-		if err = t.conn.unreadOf(answer, method); err == nil {
-			t.conn.mend(answer, id)
+		if err = t.conn.refusalOf(answer, method); err == nil {
+			t.conn.replaceUnreadable(answer, id)
 		}
 		return err
 	})
@@ -159,7 +159,7 @@ func asked(r *http.Request) (id json.RawMessage, method string) {
 	return known.ID, known.Method
 }
 
-func (c *conn) struck(err error) error {
+func (c *conn) strikeError(err error) error {
 	struck := httptool.StrikeError(c.striker, err)
 	if isRefused(err) {
 		return refusedError{struck}

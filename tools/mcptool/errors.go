@@ -12,11 +12,11 @@ import (
 
 // Error is why a tool has no result. It contains no secret that the server was given.
 type Error struct {
-	Code  string // a code of package model
-	Retry bool   // whether another attempt may succeed
-	Err   error
-	after time.Duration
-	act   string
+	Code       string // a code of package model
+	Retry      bool   // whether another attempt may succeed
+	Err        error
+	retryAfter time.Duration
+	act        string
 }
 
 // Error reads `mcptool: act thing: cause`.
@@ -32,11 +32,11 @@ func (e *Error) Final() bool { return !e.Retry }
 func (e *Error) FaultCode() string { return e.Code }
 
 // RetryDelay is how long the server wants to be left alone, as runner.RetryDelay asks for it.
-func (e *Error) RetryDelay() time.Duration { return e.after }
+func (e *Error) RetryDelay() time.Duration { return e.retryAfter }
 
 // Throttled reports whether the server is asked too often, as runner.IsThrottled asks.
 func (e *Error) Throttled() bool {
-	u := unreadIn(e.Err)
+	u := refusalIn(e.Err)
 	return u != nil && u.isThrottled()
 }
 
@@ -68,7 +68,7 @@ const codeUnknown, codeRejected = -32001, -32005
 
 // unsentError is the Error of a call that did not reach the server.
 func unsentError(act string, err error) *Error {
-	if u := unreadIn(err); u != nil {
+	if u := refusalIn(err); u != nil {
 		return u.failure().withAct(act)
 	}
 	code := ideafile.CodeMCPUnreachable

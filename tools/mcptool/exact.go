@@ -47,7 +47,7 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
 			m.Result = c.forSDK(m.Result)
-			if code := spokenCode(m.Error); code != nil {
+			if code := recodedError(m.Error); code != nil {
 				m.Error = code
 			}
 		case *jsonrpc.Request:
@@ -57,9 +57,9 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// spokenCode is an error that a server answered with under one of the SDK's own codes, with another code; nil for every
-// other.
-func spokenCode(err error) *jsonrpc.Error {
+// recodedError is an error that a server answered with under one of the SDK's own codes, with another code; nil for
+// every other.
+func recodedError(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Code < codeRejected || failure.Code > codeUnknown {
 		return nil

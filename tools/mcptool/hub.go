@@ -133,7 +133,7 @@ func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.
 		if failed == nil {
 			return value, nil
 		}
-		if unreadIn(failed) == nil || !failed.Retry || !waitWithin(ctx, max(failed.after, time.Second)) {
+		if refusalIn(failed) == nil || !failed.Retry || !waitWithin(ctx, max(failed.retryAfter, time.Second)) {
 			return nil, failed.withAct(act)
 		}
 	}
@@ -146,20 +146,20 @@ func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.
 		return nil, unsentError("", err)
 	}
 	defer done()
-	if err := same(offers, tool); err != nil {
+	if err := checkPinned(offers, tool); err != nil {
 		return nil, &Error{Code: ideafile.CodeToolChanged, Err: err}
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, in)
 	if failed != nil {
-		if u := unreadIn(failed); c.isTooLarge() || u != nil && u.isSessionUnknown {
+		if u := refusalIn(failed); c.isTooLarge() || u != nil && u.isSessionUnknown {
 			s.drop(c)
 		}
 	}
 	return value, failed
 }
 
-// same returns how the server's current tool differs from the pinned one.
-func same(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
+// checkPinned returns, as an error, how the server's current tool differs from the pinned one.
+func checkPinned(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
 	for _, o := range offers {
 		if o.Name != tool.ToolNameOnServer {
 			continue

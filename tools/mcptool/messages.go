@@ -74,8 +74,8 @@ func (p *pieces) Read(into []byte) (n int, err error) {
 	return 0, p.err
 }
 
-// mend has the answer to a request read message by message.
-func (c *conn) mend(answer *http.Response, id []byte) {
+// replaceUnreadable has the answer to a request read message by message.
+func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 	in := bufio.NewReader(answer.Body)
 	p := &pieces{Closer: answer.Body}
 	switch kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind {

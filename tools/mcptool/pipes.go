@@ -24,9 +24,9 @@ var errTooLarge = fmt.Errorf(
 	"the server's answer is larger than %d MB, which is the most that a message of an MCP server may have",
 	maxMessage>>20)
 
-// program is the transport to a program. Unlike the SDK's own it checks the program's standard output, which must
-// contain only messages.
-type program struct {
+// programTransport is the transport to a program. Unlike the SDK's own it checks the program's standard output, which
+// must contain only messages.
+type programTransport struct {
 	conn   *conn
 	cmd    *exec.Cmd
 	stderr *stderrTail // output that is not a message
@@ -34,7 +34,7 @@ type program struct {
 }
 
 // Connect starts the program.
-func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
+func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (p *program) Connect(ctx context.Context) (mcp.Connection, error) {
 }
 
 // nextLine reads a line of what the program writes. A line that is no message, or is too large, is noted.
-func (p *program) nextLine(in *bufio.Reader) ([]byte, error) {
+func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		piece, err := in.ReadSlice('\n')

@@ -47,12 +47,12 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalet
 			s.dropUnlessReported(c, err)
 		}
 		later := pause
-		u := unreadIn(err)
+		u := refusalIn(err)
 		isServersError := spokenError(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
 		} else if c != nil { // dialling strikes out what it says
-			err = c.struck(err)
+			err = c.strikeError(err)
 		}
 		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isServersError || later > maxPause ||
 			!waitWithin(ctx, later) {

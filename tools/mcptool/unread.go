@@ -27,9 +27,9 @@ const (
 	methodCall    = "tools/call"
 )
 
-// unreadOf returns such an answer to a request of a method, and closes it; nil for every other. A refusal of anything
+// refusalOf returns such an answer to a request of a method, and closes it; nil for every other. A refusal of anything
 // but a call is left to the SDK, which looks for a protocol that the server speaks.
-func (c *conn) unreadOf(r *http.Response, method string) error {
+func (c *conn) refusalOf(r *http.Response, method string) error {
 	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func errorIn(body []byte) string {
 
 func (u *refusedRequest) Error() string { return u.text }
 
-func unreadIn(err error) *refusedRequest {
+func refusalIn(err error) *refusedRequest {
 	var u *refusedRequest
 	errors.As(err, &u)
 	return u
@@ -94,7 +94,7 @@ func (u *refusedRequest) isMendable() bool {
 func (u *refusedRequest) failure() *Error {
 	switch {
 	case u.isLater():
-		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, after: u.wait}
+		return &Error{Code: ideafile.CodeMCPUnreachable, Retry: true, Err: u, retryAfter: u.wait}
 	case u.isMendable():
 		return &Error{Code: ideafile.CodeMCPRefused, Err: u}
 	}

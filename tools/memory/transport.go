@@ -40,7 +40,7 @@ func LimitBody(answer *http.Response, limit int64, over func()) {
 type boundedBody struct {
 	io.ReadCloser
 	limit, left int64
-	over        func()
+	onExceeded  func()
 }
 
 func (b *boundedBody) Read(p []byte) (int, error) {
@@ -51,8 +51,8 @@ func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left -= int64(n); b.left >= 0 {
 		return n, err
 	}
-	if b.over != nil {
-		b.over()
+	if b.onExceeded != nil {
+		b.onExceeded()
 	}
 	return n - 1, AnswerTooLargeError{b.limit}
 }

@@ -36,7 +36,7 @@ func (r *Registry) Lookup(kind ideafile.ToolKind) (Runner, bool) {
 func (r *Registry) Validate(kind ideafile.ToolKind, spec any) error {
 	x, ok := r.runners[kind]
 	if !ok {
-		return r.Unknown(kind)
+		return r.UnknownError(kind)
 	}
 	return x.Validate(spec)
 }
@@ -57,8 +57,8 @@ func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
 	return nil
 }
 
-// Unknown is the error of a kind that is not registered.
-func (r *Registry) Unknown(kind ideafile.ToolKind) error {
+// UnknownError is the error of a kind that is not registered.
+func (r *Registry) UnknownError(kind ideafile.ToolKind) error {
 	e := &UnknownKindError{Kind: kind}
 	for _, k := range jsonval.SortedKeys(r.runners) {
 		if k != ideafile.KindGo { // a Tool names a Go function itself, without a kind

@@ -151,10 +151,10 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 
 // holdUps keeps which processes the worker holds up.
 func (p Parts) holdUps(c client.Client) *holdups.Keeper {
-	tell := func(ctx context.Context, process string, s protocol.HoldUpSignal) error {
-		return c.SignalWorkflow(ctx, process, "", protocol.SignalHoldUp, s)
+	tell := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
+		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
 	}
-	o := holdups.Options{CheckStore: p.Store.TryRefused, Signal: tell, Log: p.Log}
+	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, Signal: tell, Log: p.Log}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
 		o.Observe = observer.HeldUp
 	}

@@ -8,8 +8,8 @@ import (
 	"processidea/tools/runner"
 )
 
-// Own holds the additions of a custom worker to the built-in Tools.
-type Own struct {
+// Additions holds the additions of a custom worker to the built-in Tools.
+type Additions struct {
 	// Tools are Go functions; nil: none.
 	Tools *tools.Registry
 	// Runners run kinds of Tools, beside those of package kinds.
@@ -17,7 +17,7 @@ type Own struct {
 }
 
 // Register registers Go functions as tools. A name that is taken or unfit, and a type without a JSON Schema, panics.
-func (o *Own) Register(register func(*tools.Registry)) {
+func (o *Additions) Register(register func(*tools.Registry)) {
 	if o.Tools == nil {
 		o.Tools = tools.NewRegistry()
 	}
@@ -25,7 +25,7 @@ func (o *Own) Register(register func(*tools.Registry)) {
 }
 
 // AddRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x.
-func (o *Own) AddRunner(kind ideafile.ToolKind, x runner.Runner) {
+func (o *Additions) AddRunner(kind ideafile.ToolKind, x runner.Runner) {
 	if o.Runners == nil {
 		o.Runners = map[ideafile.ToolKind]runner.Runner{}
 	}
@@ -33,7 +33,7 @@ func (o *Own) AddRunner(kind ideafile.ToolKind, x runner.Runner) {
 }
 
 // With adds what a program of one's own brings to what the environment gives. It panics on a tool whose name is taken.
-func (p Parts) With(own Own) Parts {
+func (p Parts) With(own Additions) Parts {
 	p = p.FromEnvironment()
 	p.Tools.Include(own.Tools)
 	all := map[ideafile.ToolKind]runner.Runner{}

@@ -30,7 +30,7 @@ type Options struct {
 	// CheckStore returns an error if the store cannot be written.
 	CheckStore func(context.Context) error
 	// Signal signals a process.
-	Signal func(ctx context.Context, process string, s protocol.HoldUpSignal) error
+	Signal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
 	Log     *slog.Logger
@@ -79,15 +79,15 @@ func (k *Keeper) StoreFailed(process string, err error) {
 	known.err, known.latest = err, now
 }
 
-// Waits records that a process waits until a time and has been informed of that.
-func (k *Keeper) Waits(process, cause string, until time.Time) {
+// RecordWait records that a process waits until a time and has been informed of that.
+func (k *Keeper) RecordWait(process, cause string, until time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.held[key{process, cause}] = &holdUp{until: until}
 }
 
-// GoesOn reverts Waits.
-func (k *Keeper) GoesOn(process, cause string) {
+// ForgetWait reverts RecordWait.
+func (k *Keeper) ForgetWait(process, cause string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.held, key{process, cause})
@@ -152,10 +152,10 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	}
 	seen := *h
 	k.mu.Unlock()
-	signal := protocol.HoldUpSignal{Cause: at.cause}
+	signal := protocol.WorkerHoldUpSignal{Cause: at.cause}
 	switch gone := away == nil && now.Sub(seen.latest) >= goneAfter; {
 	case gone && seen.reportedAt.IsZero():
-		k.GoesOn(at.process, at.cause)
+		k.ForgetWait(at.process, at.cause)
 		return
 	case gone:
 	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.lasts(now, away):
@@ -173,9 +173,9 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	case err != nil && !ended:
 		return // it is reported in the next look
 	case ended:
-		k.GoesOn(at.process, at.cause)
+		k.ForgetWait(at.process, at.cause)
 	case signal.HeldUp == nil:
-		k.GoesOn(at.process, at.cause)
+		k.ForgetWait(at.process, at.cause)
 		k.Log.Info("the process is held up no more", "process", at.process, "cause", at.cause)
 	default:
 		k.mu.Lock()

@@ -73,7 +73,7 @@ func begin(t *testing.T) *trial {
 			defer r.mu.Unlock()
 			return r.away
 		},
-		Signal: func(_ context.Context, process string, s protocol.HoldUpSignal) error {
+		Signal: func(_ context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 			what := "gone"
 			if s.HeldUp != nil {
 				what = s.HeldUp.Message
@@ -178,9 +178,9 @@ func TestWhatAProcessIsToldByOthersIsCountedUntilItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := begin(t)
 		for _, process := range []string{"p", "q", "r"} {
-			r.Waits(process, turn.CodeLLMUnreachable, time.Now().Add(time.Minute))
+			r.RecordWait(process, turn.CodeLLMUnreachable, time.Now().Add(time.Minute))
 		}
-		r.GoesOn("p", turn.CodeLLMUnreachable)
+		r.ForgetWait("p", turn.CodeLLMUnreachable)
 		after(10 * time.Second)
 		if r.counted(turn.CodeLLMUnreachable) != 2 || len(r.told()) > 0 {
 			t.Errorf("%v, %q", r.count, r.told())

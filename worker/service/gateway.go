@@ -16,7 +16,7 @@ func (s *service) serveGateway(ctx context.Context) error {
 	}
 	o := s.served
 	s.health.add(&condition{name: "gateway", check: func(ctx context.Context) error {
-		return access.Ready(ctx, o.Guard)
+		return access.CheckReady(ctx, o.Guard)
 	}, logs: true})
 	o.Client, o.Log = client.New(s.client, s.namespace, s.store), s.log
 	served, err := server.Listen(ctx, s.gateway, o)

@@ -88,13 +88,13 @@ func (h *health) watch(ctx context.Context, log *slog.Logger) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			h.tellOnce(ctx, log, failed)
+			h.logChanges(ctx, log, failed)
 		}
 	}
 }
 
-// tellOnce logs the changes. failed counts the failures in a row of each condition.
-func (h *health) tellOnce(ctx context.Context, log *slog.Logger, failed map[string]int) {
+// logChanges logs the changes. failed counts the failures in a row of each condition.
+func (h *health) logChanges(ctx context.Context, log *slog.Logger, failed map[string]int) {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions
 	h.mu.Unlock()

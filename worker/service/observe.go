@@ -13,7 +13,7 @@ import (
 	"processidea/worker/telemetry"
 )
 
-func (s *service) measure(context.Context) (err error) {
+func (s *service) startMetrics(context.Context) (err error) {
 	s.metrics, err = telemetry.NewMetrics()
 	if err != nil {
 		return err
@@ -25,8 +25,8 @@ func (s *service) measure(context.Context) (err error) {
 // flushTimeout bounds the sending of the last spans.
 const flushTimeout = 5 * time.Second
 
-// trace begins traces, where the environment asks for them.
-func (s *service) trace(ctx context.Context) (err error) {
+// startTraces begins traces, where the environment asks for them.
+func (s *service) startTraces(ctx context.Context) (err error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.log.Warn("telemetry", "error", err) }))
 	s.traces, err = telemetry.NewTraces(ctx, s.temporal.Namespace, os.Getenv)
 	if s.traces == nil {
@@ -52,7 +52,7 @@ func (s *service) observer() activities.Observer {
 	if s.traces == nil {
 		return s.metrics
 	}
-	return telemetry.Observed{Metrics: s.metrics, Traces: s.traces}
+	return telemetry.CombinedObserver{Metrics: s.metrics, Traces: s.traces}
 }
 
 func (s *service) interceptors() []interceptor.WorkerInterceptor {

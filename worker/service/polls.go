@@ -35,8 +35,8 @@ var pollKinds = []struct{ method, what string }{
 // there.
 const pollSettleTime = 2 * time.Second
 
-// watch looks at the polls that a client makes.
-func (p *polls) watch() grpc.DialOption {
+// dialOption has every poll of a client noted.
+func (p *polls) dialOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		p.begin(method)

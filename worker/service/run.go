@@ -62,7 +62,7 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 	if err := s.readSettings(ctx, wrong); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{s.measure, s.serve, s.openStore, s.connect, s.beginStore,
+	for _, step := range []func(context.Context) error{s.startMetrics, s.serve, s.openStore, s.connect, s.waitForStore,
 		s.makeWorker, s.countWaiting, s.serveGateway} {
 		err := step(ctx)
 		if ctx.Err() != nil {
@@ -98,7 +98,7 @@ func (s *service) readSettings(ctx context.Context, wrong error) error {
 		s.served, err = server.FromEnvironment(s.gateway, server.SystemUser(os.Getenv), os.Getenv)
 		note(err)
 	}
-	note(s.trace(ctx))
+	note(s.startTraces(ctx))
 	if err = flags.InvalidSettings(all...); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -139,9 +139,9 @@ func (s *service) storePlace() (string, error) {
 // storePoll is how often a store that is away is looked for.
 const storePoll = 2 * time.Second
 
-// beginStore waits for a store that is unavailable, or in which this worker may not write: any process that it began
+// waitForStore waits for a store that is unavailable, or in which this worker may not write: any process that it began
 // would be stuck.
-func (s *service) beginStore(ctx context.Context) error {
+func (s *service) waitForStore(ctx context.Context) error {
 	tick := time.NewTicker(storePoll)
 	defer tick.Stop()
 	hasWarned := false
@@ -180,7 +180,7 @@ func (s *service) connect(ctx context.Context) error {
 		o.Logger = connect.QuietLogger(o.Logger)
 	}
 	o.MetricsHandler = s.metrics.SDK(func(err error) { s.log.Warn("a metric could not be made", "error", err) })
-	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.watch())
+	o.ConnectionOptions.DialOptions = append(o.ConnectionOptions.DialOptions, s.polls.dialOption())
 	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	var err error

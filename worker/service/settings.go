@@ -42,7 +42,7 @@ type settings struct {
 	logLevel  slog.Level
 	logFormat string
 
-	own   engine.Own
+	own   engine.Additions
 	place func() string // where the store is; nil: in the environment
 }
 
@@ -61,7 +61,7 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 }
 
 // WithOwn adds what a program of one's own brings along.
-func WithOwn(own engine.Own) Option { return func(s *settings) { s.own = own } }
+func WithOwn(own engine.Additions) Option { return func(s *settings) { s.own = own } }
 
 // WithStore sets where the store is, a folder or a bucket's URL, in place of the environment. place is called when the
 // worker starts.

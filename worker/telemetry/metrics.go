@@ -23,7 +23,7 @@ type Metrics struct {
 	registry *prometheus.Registry
 	provider *metric.MeterProvider
 	meters   meters
-	waiting  waitingGauge
+	waiting  waitingReader
 }
 
 // latencyBuckets are for what takes from milliseconds to minutes.

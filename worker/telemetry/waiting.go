@@ -8,8 +8,8 @@ import (
 	"processidea/client"
 )
 
-// waitingGauge reads what waits for people, only when the metrics are read.
-type waitingGauge struct {
+// waitingReader reads what waits for people, only when the metrics are read.
+type waitingReader struct {
 	count func(context.Context) ([]client.WaitingCount, error)
 	mu    sync.Mutex
 	at    time.Time // when it was read last

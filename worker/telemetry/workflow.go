@@ -24,18 +24,18 @@ func (o *onlooker) InterceptWorkflow(ctx workflow.Context,
 	if workflow.GetInfo(ctx).WorkflowType.Name != protocol.ProcessType {
 		return next
 	}
-	w := &watched{traces: o.traces}
+	w := &tracedProcess{traces: o.traces}
 	w.Next = next
 	return w
 }
 
-type watched struct {
+type tracedProcess struct {
 	interceptor.WorkflowInboundInterceptorBase
 	traces *Traces
 }
 
 // ExecuteWorkflow exports a run that has ended. A run that is evicted from the worker's memory does not return.
-func (w *watched) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
+func (w *tracedProcess) ExecuteWorkflow(ctx workflow.Context, in *interceptor.ExecuteWorkflowInput) (any, error) {
 	out, err := w.Next.ExecuteWorkflow(ctx, in)
 	if !workflow.IsReplaying(ctx) {
 		info := workflow.GetInfo(ctx)

@@ -34,9 +34,9 @@ func (b *Bed) NewDesk() (*Desk, error) {
 
 // Look is what came of a look at a page.
 type Look struct {
-	Took  time.Duration // until there was an answer, be it that the page is under way
-	There time.Duration // until the page was there
-	Size  int           // of the page, in bytes
+	Took       time.Duration // until there was an answer, be it that the page is under way
+	UntilShown time.Duration // until the page was there
+	Size       int           // of the page, in bytes
 }
 
 // Get looks at a page, again and again while it is under way.
@@ -44,9 +44,9 @@ func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 	begin := time.Now()
 	for {
 		w := d.ask(ctx, path)
-		l.There, l.Size = time.Since(begin), w.Body.Len()
+		l.UntilShown, l.Size = time.Since(begin), w.Body.Len()
 		if l.Took == 0 {
-			l.Took = l.There
+			l.Took = l.UntilShown
 		}
 		switch {
 		case w.Code == http.StatusOK || ctx.Err() != nil:

@@ -27,11 +27,11 @@ type Growth struct {
 
 // Step is what one more costs between two sizes, in ms or KB.
 type Step struct {
-	From int     `json:"from"`
-	To   int     `json:"to"`
-	Each float64 `json:"each"`
-	Off  float64 `json:"off"` // standard error of Each; 0 if there was one round
-	Unit string  `json:"unit"`
+	From          int     `json:"from"`
+	To            int     `json:"to"`
+	Each          float64 `json:"each"`
+	StandardError float64 `json:"off"` // standard error of Each; 0 if there was one round
+	Unit          string  `json:"unit"`
 }
 
 // line is one figure of one work at several sizes, the smallest first.
@@ -90,7 +90,7 @@ func (g *Growth) checkSteps() {
 		g.Uneven = greatest.Each / least.Each
 	}
 	g.Met = g.Uneven > 0 && g.Uneven <= maxUneven
-	g.Close = !g.Met && greatest.Each-greatest.Off <= maxUneven*(least.Each+least.Off)
+	g.Close = !g.Met && greatest.Each-greatest.StandardError <= maxUneven*(least.Each+least.StandardError)
 }
 
 // sizesTenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the
@@ -115,7 +115,7 @@ func stepBetween(from, to Figure) Step {
 	}
 	each := scale / float64(to.At-from.At)
 	return Step{From: from.At, To: to.At, Each: each * (to.Ours.Median - from.Ours.Median),
-		Off: each * math.Hypot(from.Ours.Off, to.Ours.Off), Unit: unit}
+		StandardError: each * math.Hypot(from.Ours.StandardError, to.Ours.StandardError), Unit: unit}
 }
 
 func (g Growth) metText() string {
@@ -130,10 +130,10 @@ func (g Growth) metText() string {
 
 // offText writes the standard error, unless it is too small to show in how the cost is written.
 func (s Step) offText() string {
-	if s.Off < math.Abs(s.Each)/100 {
+	if s.StandardError < math.Abs(s.Each)/100 {
 		return ""
 	}
-	return " ± " + strconv.FormatFloat(s.Off, 'g', 2, 64)
+	return " ± " + strconv.FormatFloat(s.StandardError, 'g', 2, 64)
 }
 
 // PrintGrowths writes the growths as a Markdown table, and nothing if there are none.

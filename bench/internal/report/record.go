@@ -5,7 +5,7 @@ import "fmt"
 // Record collects the figures of one work over its rounds, and of the same work at other sizes.
 type Record struct {
 	template Figure // what a new figure begins as: the work, the axis and the place on it
-	all      *[]*Figure
+	figures  *[]*Figure
 }
 
 // NewRecord returns an empty record of a work.
@@ -43,14 +43,14 @@ func (r *Record) WithSize(n int) *Record {
 
 // Figure gives a figure, which may be new.
 func (r *Record) Figure(name, unit string) *Figure {
-	for _, f := range *r.all {
+	for _, f := range *r.figures {
 		if f.Work == r.template.Work && f.Name == name {
 			return f
 		}
 	}
 	f := r.template
 	f.Name, f.Unit = name, unit
-	*r.all = append(*r.all, &f)
+	*r.figures = append(*r.figures, &f)
 	return &f
 }
 
@@ -90,7 +90,7 @@ func (f *Figure) WithFactorOfPlain(factor float64) *Figure {
 // AddFigures adds what another process has measured of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
-		same := (&Record{Figure{Work: f.Work, Axis: f.Axis, At: f.At}, r.all}).Figure(f.Name, f.Unit)
+		same := (&Record{Figure{Work: f.Work, Axis: f.Axis, At: f.At}, r.figures}).Figure(f.Name, f.Unit)
 		same.Add(f.Ours.Values...).WithLimit(f.Limit).InWords(f.Rule).WithFactorOfPlain(f.Factor)
 		if f.Plain != nil {
 			same.AddPlain(f.Plain.Values...)
@@ -100,7 +100,7 @@ func (r *Record) AddFigures(figures []Figure) {
 
 // Figures sums up the samples of every figure.
 func (r *Record) Figures() (all []Figure) {
-	for _, f := range *r.all {
+	for _, f := range *r.figures {
 		all = append(all, f.summarize())
 	}
 	return all

@@ -61,15 +61,15 @@ func TestAMedianOfManySamplesIsLessFarOffAndNotForTheOutliers(t *testing.T) {
 	for i := range 101 { // evenly from 0 to 100, where the standard error is 100 / (2 √n)
 		even = append(even, float64(i))
 	}
-	if got := report.SpreadOf(even).Off; math.Abs(got-4.98) > 0.01 {
+	if got := report.SpreadOf(even).StandardError; math.Abs(got-4.98) > 0.01 {
 		t.Errorf("the median of 0 … 100 is off by %v, want 4.98", got)
 	}
 	even[100] = 1e9
-	if got := report.SpreadOf(even).Off; math.Abs(got-4.98) > 0.01 {
+	if got := report.SpreadOf(even).StandardError; math.Abs(got-4.98) > 0.01 {
 		t.Errorf("with an outlier it is off by %v, want 4.98", got)
 	}
 	for _, few := range [][]float64{nil, {7}, {7, 7, 7}} {
-		if got := report.SpreadOf(few).Off; got != 0 {
+		if got := report.SpreadOf(few).StandardError; got != 0 {
 			t.Errorf("the median of %v is off by %v, want 0", few, got)
 		}
 	}

@@ -122,8 +122,8 @@ func (r Round) timePages(ctx context.Context, when string) error {
 // there.
 func (r Round) addLook(name string, l bed.Look) {
 	r.Figure(name, "ms").Add(milliseconds(l.Took)).WithLimit(maxPage)
-	if l.There > l.Took {
-		r.Figure(name+", until it is there", "ms").Add(milliseconds(l.There))
+	if l.UntilShown > l.Took {
+		r.Figure(name+", until it is there", "ms").Add(milliseconds(l.UntilShown))
 	}
 }
 

@@ -73,7 +73,7 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 	}
 	r.Figure("time of the processor", "ms").Add((usage.ProcessorTime() - processor) * 1000)
 	fromFirstToken := r.Figure("time from the first token", "ms").Add(milliseconds(took.fromFirstToken))
-	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(milliseconds(took.rest)).
+	rest := r.Figure("end of stream to all done, "+f.how, "ms").Add(milliseconds(took.fromStreamEnd)).
 		WithLimit(limitIf(n == 200, f.limit))
 	if turn%plainEvery == 0 {
 		plain, err := r.plainFanout(ctx, n)
@@ -81,7 +81,7 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 			return err
 		}
 		fromFirstToken.AddPlain(milliseconds(plain.fromFirstToken))
-		rest.AddPlain(milliseconds(plain.rest))
+		rest.AddPlain(milliseconds(plain.fromStreamEnd))
 	}
 	if turn > 0 {
 		return nil
@@ -90,7 +90,7 @@ func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) e
 }
 
 // fanoutTimes are the times until all Calls are done: from the first token, and from the end of the stream.
-type fanoutTimes struct{ fromFirstToken, rest time.Duration }
+type fanoutTimes struct{ fromFirstToken, fromStreamEnd time.Duration }
 
 func (r Round) runFanout(ctx context.Context, id, tool string, n int) (t fanoutTimes, err error) {
 	llm, err := r.Script(script.FanoutLines(tool, n))

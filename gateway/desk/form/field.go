@@ -34,9 +34,9 @@ const (
 
 // The states of a value that need not be there.
 const (
-	Given = "given"
-	Out   = "out"  // it is left out
-	Null  = "null" // it is null
+	StateGiven   = "given"
+	StateOmitted = "out"  // it is left out
+	StateNull    = "null" // it is null
 )
 
 // Field is one control, or a group of them.
@@ -102,8 +102,8 @@ func (f Form) New(value any, has bool) *Field {
 	return b.root(value, has)
 }
 
-// Again makes the fields of what was entered, with the errors.
-func (f Form) Again(value any, has bool, entered url.Values, errors map[string]string) *Field {
+// FromEntered makes the fields of what was entered, with the errors.
+func (f Form) FromEntered(value any, has bool, entered url.Values, errors map[string]string) *Field {
 	b := &builder{form: f, amounts: f.amounts(), entered: entered, errors: errors}
 	return b.root(value, has)
 }
@@ -136,10 +136,10 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	b.fields++
 	f.Kind = b.kindOf(node, p, value, has)
 	b.addStates(f, node, p, value, has)
-	if sent := b.entered.Get(p.name + kindMark); sent != "" && f.Kind != Fixed {
+	if sent := b.entered.Get(p.name + kindSuffix); sent != "" && f.Kind != Fixed {
 		f.Kind = Kind(sent)
 	}
-	f.Removed = b.entered.Get(p.name+removedMark) != ""
+	f.Removed = b.entered.Get(p.name+removedSuffix) != ""
 	switch f.Kind {
 	case Object:
 		b.addMembers(f, node, p, value)
@@ -165,24 +165,24 @@ func (b *builder) addStates(f *Field, node node, p place, value any, has bool) {
 		return
 	}
 	if !p.required {
-		f.States = append(f.States, Out)
+		f.States = append(f.States, StateOmitted)
 	}
 	if node.nullable && f.Kind != JSON && !(f.Kind == Choice && node.hasNullChoice()) {
-		f.States = append(f.States, Null)
+		f.States = append(f.States, StateNull)
 	}
 	if f.States == nil {
 		return
 	}
-	f.States = append([]string{Given}, f.States...)
+	f.States = append([]string{StateGiven}, f.States...)
 	switch {
 	case !has && p.required:
-		f.State = Given
+		f.State = StateGiven
 	case !has:
-		f.State = Out
+		f.State = StateOmitted
 	case value == nil && f.Kind != JSON && f.Kind != Choice:
-		f.State = Null
+		f.State = StateNull
 	default:
-		f.State = Given
+		f.State = StateGiven
 	}
 	if sent := b.entered.Get(p.name + presenceSuffix); sent != "" {
 		f.State = sent
@@ -209,8 +209,8 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		f.Keys = append(f.Keys, key)
 	}
 	if node.open() {
-		f.More = &Field{Name: p.name + moreMark, Label: "Other members", Kind: JSON,
-			Value: b.entered.Get(p.name + moreMark), Error: b.errors[p.name+moreMark]}
+		f.More = &Field{Name: p.name + moreSuffix, Label: "Other members", Kind: JSON,
+			Value: b.entered.Get(p.name + moreSuffix), Error: b.errors[p.name+moreSuffix]}
 	}
 }
 

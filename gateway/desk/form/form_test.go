@@ -226,7 +226,7 @@ func TestWhatIsEnteredIsRead(t *testing.T) {
 			(len(errs) != 1 || errs[c.wrong] == "") {
 			t.Errorf("%s: %s %v, want\n%s%s", c.name, asJSON(got), errs, c.want, c.wrong)
 		}
-		again := f.Again(shown, true, values, errs)
+		again := f.FromEntered(shown, true, values, errs)
 		for k, v := range c.enter {
 			if !strings.Contains(k, "~") && k != "p/same" && find(t, again, k).Kind != form.Choice &&
 				find(t, again, k).Value != v {
@@ -248,7 +248,7 @@ func TestAnItemIsAddedToAList(t *testing.T) {
 	if !form.IsAdding(values) {
 		t.Error("it is not seen")
 	}
-	again := f.Again(shown, true, values, nil)
+	again := f.FromEntered(shown, true, values, nil)
 	if lines := find(t, again, "p/lines"); len(lines.Fields) != 2 ||
 		find(t, again, "p/lines/0/sku").Value != "changed" {
 		t.Errorf("%+v", lines)

@@ -15,13 +15,13 @@ import (
 
 // Suffixes of a control's name for its accompanying controls. In a JSON pointer no tilde precedes such a letter.
 const (
-	kindMark       = "~kind"
+	kindSuffix     = "~kind"
 	presenceSuffix = "~state"
-	wasMark        = "~was" // the state that was shown
-	removedMark    = "~gone"
-	keyMark        = "~key"
-	moreMark       = "~more"
-	countMark      = "~count"
+	wasSuffix      = "~was" // the state that was shown
+	removedSuffix  = "~gone"
+	keySuffix      = "~key"
+	moreSuffix     = "~more"
+	countSuffix    = "~count"
 )
 
 // AddMark is the name of the buttons that add an item to a list, whose name is their value.
@@ -48,7 +48,7 @@ func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
 
 // read gives a value; has is false where it is left out.
 func (r *reader) read(name string, shown any, wasThere bool, depth int) (value any, has bool) {
-	kind, state := Kind(r.values.Get(name+kindMark)), r.values.Get(name+presenceSuffix)
+	kind, state := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
 	if depth > 4*maxDepth {
 		r.errors[name] = "it is too deep for a form"
 		return nil, false
@@ -56,9 +56,9 @@ func (r *reader) read(name string, shown any, wasThere bool, depth int) (value a
 	switch {
 	case kind == Fixed || kind == "":
 		return shown, wasThere
-	case state == Null && !r.isTouched(name, kind):
+	case state == StateNull && !r.isTouched(name, kind):
 		return nil, true
-	case state == Out && !r.isTouched(name, kind):
+	case state == StateOmitted && !r.isTouched(name, kind):
 		return nil, false
 	}
 	switch kind {
@@ -72,17 +72,17 @@ func (r *reader) read(name string, shown any, wasThere bool, depth int) (value a
 
 // isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
 func (r *reader) isTouched(name string, kind Kind) bool {
-	if r.values.Get(name+presenceSuffix) != r.values.Get(name+wasMark) {
+	if r.values.Get(name+presenceSuffix) != r.values.Get(name+wasSuffix) {
 		return false
 	}
 	switch kind {
 	case Object, List:
-		if r.values.Get(name+moreMark) != "" {
+		if r.values.Get(name+moreSuffix) != "" {
 			return true
 		}
 		for key, sent := range r.values {
 			below, is := strings.CutPrefix(key, name+"/")
-			if is && !isMark(below) && sent[0] != "" && r.values.Get(key+kindMark) != string(Fixed) {
+			if is && !isMark(below) && sent[0] != "" && r.values.Get(key+kindSuffix) != string(Fixed) {
 				return true
 			}
 		}
@@ -93,7 +93,7 @@ func (r *reader) isTouched(name string, kind Kind) bool {
 
 func isMark(name string) bool {
 	at := strings.LastIndex(name, "~")
-	marks := []string{kindMark, presenceSuffix, wasMark, removedMark, keyMark, countMark}
+	marks := []string{kindSuffix, presenceSuffix, wasSuffix, removedSuffix, keySuffix, countSuffix}
 	return at >= 0 && slices.Contains(marks, name[at:])
 }
 
@@ -141,7 +141,7 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 func (r *reader) readObject(name string, shown any, depth int) jsonval.Object {
 	before, _ := shown.(jsonval.Object)
 	out := jsonval.Object{}
-	for _, key := range r.values[name+keyMark] {
+	for _, key := range r.values[name+keySuffix] {
 		v, was := before[key]
 		if depth == 0 && slices.Contains(r.fixed, key) {
 			if was {
@@ -153,17 +153,17 @@ func (r *reader) readObject(name string, shown any, depth int) jsonval.Object {
 			out[key] = v
 		}
 	}
-	more := strings.TrimSpace(r.values.Get(name + moreMark))
+	more := strings.TrimSpace(r.values.Get(name + moreSuffix))
 	if more == "" {
 		return out
 	}
 	others, err := jsonval.DecodeObject([]byte(more))
 	if err != nil {
-		r.errors[name+moreMark] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
+		r.errors[name+moreSuffix] = `want a JSON object, such as {"note": "fragile"}: ` + ideafiles.DecodeCause(err)
 	}
 	for key, v := range others {
 		if _, is := out[key]; is {
-			r.errors[name+moreMark] = fmt.Sprintf("%q has a field of its own", key)
+			r.errors[name+moreSuffix] = fmt.Sprintf("%q has a field of its own", key)
 		}
 		out[key] = v
 	}
@@ -175,7 +175,7 @@ func (r *reader) readList(name string, shown any, depth int) []any {
 	out := []any{}
 	for n := range min(sentCount(r.values, name), maxList) {
 		item := name + "/" + strconv.Itoa(n)
-		if r.values.Get(item+removedMark) != "" {
+		if r.values.Get(item+removedSuffix) != "" {
 			continue
 		}
 		var v any
@@ -189,7 +189,7 @@ func (r *reader) readList(name string, shown any, depth int) []any {
 }
 
 func sentCount(values url.Values, name string) int {
-	n, err := strconv.Atoi(values.Get(name + countMark))
+	n, err := strconv.Atoi(values.Get(name + countSuffix))
 	if err != nil {
 		return 0
 	}

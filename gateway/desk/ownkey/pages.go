@@ -40,9 +40,9 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 	return p.Deciders.Keys(ctx)
 }
 
-// here returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same challenge,
-// so that keys with other data on the person than the last one are left out.
-func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key, error) {
+// usablePasskeys returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same
+// challenge, so that keys with other data on the person than the last one are left out.
+func (p *Pages) usablePasskeys(ctx context.Context, person, origin string) ([]*signing.Key, error) {
 	all := p.Passkeys(ctx, person)
 	var list []*signing.Key
 	var elsewhere []string
@@ -59,10 +59,11 @@ func (p *Pages) here(ctx context.Context, person, origin string) ([]*signing.Key
 	case len(list) > 0:
 		return list, nil
 	case len(elsewhere) > 0:
-		return nil, api.Unfit("Your passkeys are for the desk at %s, and this is %s.", strings.Join(elsewhere, ", "),
-			origin)
+		return nil, api.Unprocessable("Your passkeys are for the desk at %s, and this is %s.",
+			strings.Join(elsewhere, ", "), origin)
 	}
-	return nil, api.Unfit("You have no valid passkey. Make one, and have it added to the keys of those who decide.")
+	return nil, api.Unprocessable(
+		"You have no valid passkey. Make one, and have it added to the keys of those who decide.")
 }
 
 // credential names a passkey to a browser.
@@ -79,5 +80,5 @@ func credentials(keys []*signing.Key) []credential {
 	return list
 }
 
-// patience is how long a browser waits for a person, in milliseconds.
-const patience = 5 * 60 * 1000
+// browserTimeoutMillis is how long a browser waits for a person, in milliseconds.
+const browserTimeoutMillis = 5 * 60 * 1000

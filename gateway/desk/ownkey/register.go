@@ -102,7 +102,7 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 		"user": jsonval.Object{"id": base64.RawURLEncoding.EncodeToString(id[:]), "name": person,
 			"displayName": person},
 		"pubKeyCredParams": kinds, "excludeCredentials": credentials(listed), "attestation": "none",
-		"timeout":                patience,
+		"timeout":                browserTimeoutMillis,
 		"authenticatorSelection": jsonval.Object{"residentKey": "preferred", "userVerification": "required"},
 	}))
 }
@@ -113,18 +113,18 @@ func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	var asked registration
 	if !p.Sessions.Unseal(registerUse, r.PostForm.Get("sealed"), &asked) || asked.Who != who.Name ||
 		time.Now().After(asked.Until) {
-		return api.Unfit("This took too long, or somebody else began it. Open the page of your key again.")
+		return api.Unprocessable("This took too long, or somebody else began it. Open the page of your key again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return api.Unfit(needsScript)
+		return api.Unprocessable(needsScript)
 	}
 	use, err := passkey.UseAt(r.Header.Get("Origin"))
 	if err != nil {
-		return api.Unfit("%s", err)
+		return api.Unprocessable("%s", err)
 	}
 	made, err := use.Register([]byte(r.PostForm.Get("answer")), asked.Challenge)
 	if err != nil {
-		return api.Unfit("%s", err)
+		return api.Unprocessable("%s", err)
 	}
 	entry, err := signing.PasskeyEntry(made, use, who.Name, who.Groups)
 	if err != nil {

@@ -38,7 +38,7 @@ const signUse = "sign"
 // is the page that they come from.
 func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool, about, back string) error {
 	who := access.From(r.Context())
-	keys, err := p.here(r.Context(), who.Name, r.Header.Get("Origin"))
+	keys, err := p.usablePasskeys(r.Context(), who.Name, r.Header.Get("Origin"))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	}
 	page.Options = jsonval.EncodeToString(jsonval.ToJSONValue(jsonval.Object{
 		"challenge": base64.RawURLEncoding.EncodeToString(passkey.Challenge(payload)), "rpId": keys[0].Passkey.RPID,
-		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": patience,
+		"allowCredentials": credentials(keys), "userVerification": "required", "timeout": browserTimeoutMillis,
 	}))
 	return p.Show(w, r, "sign", "Sign your decision", page)
 }
@@ -71,10 +71,10 @@ type answer struct {
 func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	var q question
 	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {
-		return api.Unfit("This page was made for another person or decision. Open the case again.")
+		return api.Unprocessable("This page was made for another person or decision. Open the case again.")
 	}
 	if r.PostForm.Get("answer") == "" {
-		return api.Unfit(needsScript)
+		return api.Unprocessable(needsScript)
 	}
 	var a answer
 	err := json.Unmarshal([]byte(r.PostForm.Get("answer")), &a)
@@ -83,7 +83,7 @@ func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 		signed, err = passkey.ReadAssertion(a.Response)
 	}
 	if err != nil {
-		return api.Unfit("The browser's answer cannot be read.")
+		return api.Unprocessable("The browser's answer cannot be read.")
 	}
 	algorithm := "ES256" // of most passkeys; a worker refuses an unlisted one anyway
 	if keys, err := p.keys(r.Context()); err == nil && keys.Find(a.ID) != nil {

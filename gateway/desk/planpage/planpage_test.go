@@ -98,7 +98,7 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	if !p.Take(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
 		t.Fatal(p.Wrong)
 	}
-	p.Find([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
+	p.ShowProblems([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
 		{Path: "body.calls[9]", Message: "none"}})
 	if p.Calls[0].Wrong != "" || p.Calls[1].Wrong != "no text" || p.Added[0].Wrong != "no cents" {
 		t.Errorf("%+v %+v", p.Calls, p.Added)

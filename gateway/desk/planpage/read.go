@@ -71,7 +71,7 @@ func (p *Page) Read(values url.Values) (calls []any) {
 // open shows the fields of a Call, as it is or as it was entered.
 func (c *Call) open(values url.Values, wrong map[string]string) {
 	if c.Fields = c.form.New(c.params, true); values != nil {
-		c.Fields = c.form.Again(c.params, true, values, wrong)
+		c.Fields = c.form.FromEntered(c.params, true, values, wrong)
 		c.Rest = strings.ReplaceAll(values.Get(c.form.Prefix+restMark), "\r\n", "\n")
 		return
 	}
@@ -148,8 +148,8 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 // callIndex is how a problem names a Call.
 var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
-// Find shows the problems that the process found beside the Calls that were sent.
-func (p *Page) Find(problems []api.Place) {
+// ShowProblems shows the problems that the process found beside the Calls that were sent.
+func (p *Page) ShowProblems(problems []api.Place) {
 	sent := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.Kept }), p.Added...)
 	for _, at := range problems {
 		m := callIndex.FindStringSubmatch(at.Path)

@@ -81,10 +81,10 @@ var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
 func (c *Catalogue) Sentence(english string) string { return cmp.Or(c.pages[english], english) }
 
 // Say translates a text.
-func (c *Catalogue) Say(text string) string { return c.In("", text) }
+func (c *Catalogue) Say(text string) string { return c.InContext("", text) }
 
-// In translates a text that has a word before it in the catalogue.
-func (c *Catalogue) In(kind, text string) string {
+// InContext translates a text that has a word before it in the catalogue.
+func (c *Catalogue) InContext(kind, text string) string {
 	key := text
 	if kind != "" {
 		key = kind + ": " + text
@@ -109,7 +109,7 @@ func (c *Catalogue) fill(text string, values []string) string {
 		parts := place.FindStringSubmatch(at)
 		n, _ := strconv.Atoi(parts[1])
 		if parts[2] != "" {
-			return c.In(parts[2][1:], values[n])
+			return c.InContext(parts[2][1:], values[n])
 		}
 		return c.Number(values[n])
 	})

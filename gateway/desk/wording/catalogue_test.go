@@ -35,7 +35,7 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 		{"", approval.CallNotWaitingError("1.2", ideafile.Done, []approval.Decision{{Kind: policy.Approve,
 			DecidedBy: "bob"}}).Error(), "it was decided on already (approved by bob), and waits for nobody: it is done"},
 	} {
-		if got := c.In(one.kind, one.text); got != one.want {
+		if got := c.InContext(one.kind, one.text); got != one.want {
 			t.Errorf("%s %q is %q, want %q", one.kind, one.text, got, one.want)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 	deputy := approval.Decision{Kind: approval.SteerDeputy, DecidedBy: "ann", To: "bob", Reason: "on leave",
 		Order: &approval.StandingOrder{From: now, Until: now.Add(time.Hour)}}
 	inPlace := approval.Vote{Kind: policy.Approve, DecidedBy: "bob", Groups: []string{"finance"},
-		For: &policy.Person{Name: "ann"}}
+		OnBehalfOf: &policy.Person{Name: "ann"}}
 	pending := approval.Pending{Deciders: rules, Note: "approve of it and 3 days ago",
 		DecidedSoFar: []approval.Vote{{Kind: policy.Approve, DecidedBy: "cem", Groups: []string{"finance"}}},
 		Remarks:      []approval.Decision{handOver, deputy}}
@@ -85,7 +85,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"", rules.DenialReason(policy.Person{Name: "ann", Signed: true}, nil),
 			"ann darf darüber nicht entscheiden, nur Personen aus finance; die Entscheidung nennt keine Gruppe"},
 		{"", approval.CallNotWaitingError("1.2@①", ideafile.Done, []approval.Decision{{Kind: policy.Approve, DecidedBy: "bob",
-			For: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
+			OnBehalfOf: &policy.Person{Name: "ann"}}}).Error(), "über 1.2@① wurde schon entschieden (genehmigt von bob in " +
 			"Vertretung von ann), und niemand wird mehr gefragt: es ist erledigt"},
 		{"", approval.CallNotWaitingError("1.2", ideafile.Waiting, nil).Error(),
 			"zu 1.2 wird niemand gefragt: es ist noch nicht so weit"},
@@ -104,7 +104,7 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
 	} {
-		if got := c.In(one.kind, one.english); got != one.want {
+		if got := c.InContext(one.kind, one.english); got != one.want {
 			t.Errorf("%s %q is %q, want %q", one.kind, one.english, got, one.want)
 		}
 	}

@@ -66,7 +66,7 @@ func (g Governing) Schedule(since time.Time) *Schedule {
 
 // EscalatedRules returns who may decide once every escalation has come.
 func (g Governing) EscalatedRules(rules Rules) Rules {
-	_, rules = g.Schedule(time.Time{}).After(time.Time{}.Add(2*jsonval.MaxDuration), rules)
+	_, rules = g.Schedule(time.Time{}).AdvancedTo(time.Time{}.Add(2*jsonval.MaxDuration), rules)
 	return rules
 }
 
@@ -87,8 +87,8 @@ func (s *Schedule) Next() (at time.Time, ok bool) {
 	return slices.MinFunc(times, time.Time.Compare), true
 }
 
-// After returns the Schedule, and who may decide, once all that is due at a moment has happened.
-func (s *Schedule) After(now time.Time, rules Rules) (*Schedule, Rules) {
+// AdvancedTo returns the Schedule, and who may decide, once all that is due at a moment has happened.
+func (s *Schedule) AdvancedTo(now time.Time, rules Rules) (*Schedule, Rules) {
 	if next, ok := s.Next(); !ok || now.Before(next) {
 		return s, rules
 	}

@@ -94,19 +94,19 @@ func TestPeopleAreRemindedOnceForAllThatIsDue(t *testing.T) {
 	if next, ok := s.Next(); !ok || !next.Equal(noon.Add(time.Hour)) {
 		t.Error(next, ok)
 	}
-	early, _ := s.After(noon.Add(time.Hour-1), nil)
+	early, _ := s.AdvancedTo(noon.Add(time.Hour-1), nil)
 	if early != s || early.Key() != "" || early.Notified() != nil {
 		t.Errorf("%+v", early)
 	}
 	// Nobody worked for three hours: two reminders are due, and people are told once.
-	late, _ := s.After(noon.Add(3*time.Hour), nil)
+	late, _ := s.AdvancedTo(noon.Add(3*time.Hour), nil)
 	if late.Key() != "r1e0" || s.Key() != "" || !late.RemindedAt[0].Equal(noon.Add(3*time.Hour)) {
 		t.Errorf("%+v, and what was before %+v", late, s)
 	}
 	if next, ok := late.Next(); !ok || !next.Equal(noon.Add(4*time.Hour)) {
 		t.Error(next, ok)
 	}
-	last, _ := late.After(noon.Add(4*time.Hour), nil)
+	last, _ := late.AdvancedTo(noon.Add(4*time.Hour), nil)
 	if _, ok := last.Next(); ok || last.Key() != "r2e0" || last.Notified().String() != "reminded twice" {
 		t.Errorf("%+v", last)
 	}
@@ -118,7 +118,7 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	other := policy.Rule{People: []string{"zoe"}}
 	rules := policy.Rules{{Groups: []string{"finance"}, Count: 2, NotStarter: true, NotSameAs: []string{"1.1"},
 		Signed: true}, other}
-	after, widened := s.After(noon.Add(48*time.Hour), rules)
+	after, widened := s.AdvancedTo(noon.Add(48*time.Hour), rules)
 	want := policy.Rule{Groups: []string{"finance", "heads"}, People: []string{"eve"}, Count: 2, NotStarter: true,
 		NotSameAs: []string{"1.1"}, Signed: true}
 	if got := widened[0]; !slices.Equal(got.Groups, want.Groups) || !slices.Equal(got.People, want.People) ||
@@ -128,14 +128,14 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	if len(rules[0].Groups) != 1 || len(widened[1].People) != 1 {
 		t.Errorf("what was before is %+v, the other rule %+v", rules, widened[1])
 	}
-	if again, rules := after.After(noon.Add(100*time.Hour), widened); again != after || len(rules[0].Groups) != 2 {
+	if again, rules := after.AdvancedTo(noon.Add(100*time.Hour), widened); again != after || len(rules[0].Groups) != 2 {
 		t.Errorf("it happens again: %+v", again)
 	}
 	if after.Notified().String() != "escalated to eve and people of heads, Finance" {
 		t.Error(after.Notified())
 	}
 	// Where anybody may decide, nobody becomes the only one who may.
-	if _, open := s.After(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+
+	if _, open := s.AdvancedTo(noon.Add(48*time.Hour), policy.Rules{{Count: 2}}); len(open[0].Groups)+
 		len(open[0].People) != 0 {
 		t.Errorf("%+v", open)
 	}
@@ -143,14 +143,14 @@ func TestAnEscalationAddsPeopleAndLoosensNothingElse(t *testing.T) {
 	var g policy.Governing
 	p, _ := read(t, `{"escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`)
 	g.Add(p, -1)
-	if _, same := g.Schedule(noon).After(noon.Add(time.Hour), rules); len(same[0].Groups) != 1 {
+	if _, same := g.Schedule(noon).AdvancedTo(noon.Add(time.Hour), rules); len(same[0].Groups) != 1 {
 		t.Errorf("%+v", same)
 	}
 }
 
 func TestAScheduleTravels(t *testing.T) {
 	t.Parallel()
-	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).After(
+	s, rules := schedule(t, `{"remind": ["1h", "2h"], "escalate": {"after": "1h", "by": {"groups": ["heads"]}}}`).AdvancedTo(
 		noon.Add(time.Hour), policy.Rules{{Groups: []string{"finance"}}})
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -160,7 +160,7 @@ func TestAScheduleTravels(t *testing.T) {
 	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
-	if _, same := back.After(noon.Add(time.Hour), rules); back.Key() != "r1e1" || len(same[0].Groups) != 2 {
+	if _, same := back.AdvancedTo(noon.Add(time.Hour), rules); back.Key() != "r1e1" || len(same[0].Groups) != 2 {
 		t.Errorf("%s: %+v", data, same)
 	}
 	format := func(at time.Time) string { return at.Format("15:04") }

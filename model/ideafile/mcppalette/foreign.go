@@ -162,7 +162,7 @@ func (f *schemaFitter) dropUnusable(own jsonval.Object, place string) {
 	}
 	for _, k := range jsonval.SortedKeys(own) {
 		v, there := own[k]
-		if !there || jsonschema.IsUsableKeyword(f.root, k, v) || jsonschema.InNewestDraft(own, k) {
+		if !there || jsonschema.IsUsableKeyword(f.root, k, v) || jsonschema.RewriteForNewestDraft(own, k) {
 			continue
 		}
 		delete(own, k)

@@ -34,8 +34,8 @@ type App struct {
 	JSON     bool      // the result is JSON
 	Data     string    // the folder that --data names
 	Store    string    // the store that --store names
-	// Own is what a program of one's own brings along: Go tools, and kinds of Tools.
-	Own engine.Own
+	// Additions is what a program of one's own brings along: Go tools, and kinds of Tools.
+	Additions engine.Additions
 	// Temporal runs the embedded server.
 	Temporal server.Temporal
 	// CallsMustSucceed has Finish count Calls that failed or were blocked as a failure.
@@ -46,7 +46,7 @@ type App struct {
 // Place says where Temporal and the store are.
 func (a *App) Place() (server.Place, error) {
 	p, err := server.FindPlace(a.Data, a.Store, a.Note)
-	p.Own, p.Temporal = a.Own, a.Temporal
+	p.Additions, p.Temporal = a.Additions, a.Temporal
 	return p, err
 }
 
@@ -210,8 +210,8 @@ func GroupsOr(given []string) []string {
 	return groups
 }
 
-// HostingFlags adds the flags of the embedded server.
-func HostingFlags(c *cobra.Command, h *server.Hosting) {
+// AddHostingFlags adds the flags of the embedded server.
+func AddHostingFlags(c *cobra.Command, h *server.Hosting) {
 	const maxPort = 1<<16 - 1
 	flags.Int(c.Flags(), &h.Port, "port", 0, maxPort,
 		"`port` of the embedded server on 127.0.0.1 (default 0, a free one)")

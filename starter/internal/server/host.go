@@ -46,7 +46,7 @@ var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241,
 // host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
 // go of the folder, which the caller has locked.
 func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, error) {
-	s := &Session{Place: p, Embedded: true, Own: true, cleanups: []func(){unlock}}
+	s := &Session{Place: p, Embedded: true, RunsServer: true, cleanups: []func(){unlock}}
 	if err := s.serve(ctx, h); err != nil {
 		s.Close()
 		return nil, err
@@ -112,7 +112,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err := s.open(ctx, o, s.Place.Store, log); err != nil {
 		return err
 	}
-	if err := s.beginStore(ctx, unpacker); err != nil {
+	if err := s.waitForStore(ctx, unpacker); err != nil {
 		return err
 	}
 	set.parts.Store = s.Archive().Store()
@@ -152,7 +152,7 @@ func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger)
 	if h.Isolated { // simulated Calls have no runner; this is a second bolt
 		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
-	set.parts = set.parts.With(s.Place.Own)
+	set.parts = set.parts.With(s.Place.Additions)
 	if h.Worker {
 		set.parts, err = set.parts.Check()
 		note(err)
@@ -192,8 +192,8 @@ func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint 
 	return archive, endpoint, nil
 }
 
-// beginStore creates the store, or opens the existing one.
-func (s *Session) beginStore(ctx context.Context, unpacker *client.Archive) error {
+// waitForStore creates the store, or opens the existing one.
+func (s *Session) waitForStore(ctx context.Context, unpacker *client.Archive) error {
 	err := connect.BeginStore(ctx, s.Temporal(), s.Archive().Store())
 	if errors.Is(err, blobs.ErrAway) {
 		return exit.Unreachablef("open store: %w", err)

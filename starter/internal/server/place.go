@@ -29,8 +29,8 @@ type Place struct {
 	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
 	// unread is why the configuration that names the remote server cannot be read. What needs the store alone goes on.
-	unread error
-	Own    engine.Own // what this program's workers have beside what is built in
+	unread    error
+	Additions engine.Additions // what this program's workers have beside what is built in
 	// Temporal runs the embedded server.
 	Temporal Temporal
 	// Note tells the person at the terminal something.
@@ -65,7 +65,7 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 
 // Tools is what is known here of the tools that the workers have.
 func (p Place) Tools() ideafiles.Tools {
-	parts := engine.Parts{}.With(p.Own)
+	parts := engine.Parts{}.With(p.Additions)
 	return ideafiles.Tools{
 		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies, Elsewhere: p.Remote != nil,
 	}

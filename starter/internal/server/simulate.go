@@ -27,7 +27,8 @@ func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.
 }
 
 func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
-	made, _, err := simulation.Prepare(source, Place{Own: p.Own}.Tools(), simulation.Options{LLM: LLMHere()})
+	made, _, err := simulation.Prepare(source, Place{Additions: p.Additions}.Tools(),
+		simulation.Options{LLM: LLMHere()})
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +37,7 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 		return nil, fmt.Errorf("make folder for simulation: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Own: p.Own, Temporal: p.Temporal,
+	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
 		Note: func(string, ...any) {}}
 	s, err := apart.Enter(ctx, Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true})
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 
 // Tape records what the LLM says to one process as a replies file. Its Heard goes into Hosting.
 type Tape struct {
-	Path     string
-	mu       sync.Mutex
-	process  string
-	recorder *rehearsal.Recorder
-	file     *os.File
-	early    []func() // replies that came before Start said which process is recorded
-	err      error
+	Path        string
+	mu          sync.Mutex
+	process     string
+	recorder    *rehearsal.Recorder
+	file        *os.File
+	beforeStart []func() // replies that came before Start said which process is recorded
+	err         error
 }
 
 // RecordReply takes the end of a Request. It is called by the worker, for every process that it serves.
@@ -31,7 +31,7 @@ func (t *Tape) RecordReply(process, content, finishReason, refusal string) {
 		}
 	}
 	if t.recorder == nil {
-		t.early = append(t.early, write)
+		t.beforeStart = append(t.beforeStart, write)
 		return
 	}
 	write()
@@ -50,10 +50,10 @@ func (t *Tape) Start(process string, goesOn bool) error {
 		return exit.Usagef("record %s: %w", t.Path, ideafiles.WithoutPath(err))
 	}
 	t.process, t.recorder = process, rehearsal.NewRecorder(t.file)
-	for _, write := range t.early {
+	for _, write := range t.beforeStart {
 		write()
 	}
-	t.early = nil
+	t.beforeStart = nil
 	return nil
 }
 

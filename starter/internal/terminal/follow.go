@@ -25,7 +25,7 @@ type Follower struct {
 	Session       *server.Session
 	Process       *client.Process
 	Progress      *Progress
-	Over          <-chan time.Time // the end of the wait; nil: never
+	WaitEnds      <-chan time.Time // the end of the wait; nil: never
 	ThroughPauses bool             // a pause is no end
 	Person        *Person          // at the terminal; nil: nobody
 	// LLMWait is how long an LLM's server may be away that has never answered the process, whose address may be
@@ -68,7 +68,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			return f.snapshot(ctx)
 		case <-ctx.Done():
 			return loop.Result{}, ctx.Err()
-		case <-f.Over:
+		case <-f.WaitEnds:
 			return f.snapshot(ctx)
 		case line, ok := <-f.Person.typedLines():
 			if !ok {
@@ -115,7 +115,7 @@ func (f *Follower) handleEvent(ctx context.Context, e client.Event) error {
 		f.Person.askNext(ctx, e.Status, f.Progress.Clear)
 	case !errors.Is(e.Err, client.ErrUnreachable):
 		f.status, f.answered = nil, time.Now()
-	case f.Session.Embedded && !f.Session.Own && f.Session.Place.Abandoned():
+	case f.Session.Embedded && !f.Session.RunsServer && f.Session.Place.Abandoned():
 		return ErrAbandoned
 	case time.Since(later(f.answered, e.Since)) > silenceTimeout:
 		return exit.Unreachablef("follow process %s: %w", f.Process.ID(), e.Err)

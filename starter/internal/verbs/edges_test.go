@@ -62,7 +62,7 @@ func TestEveryVerbSaysAllThatIsWrongWithItsCommandLine(t *testing.T) {
 			}
 		})
 		var out, err strings.Builder
-		code := Execute(args, &out, &err, engine.Own{}, nil)
+		code := Execute(args, &out, &err, engine.Additions{}, nil)
 		lines := strings.Split(strings.TrimSuffix(err.String(), "\n"), "\n")
 		isWorker := path[0] == "worker" // it tells all that is wrong with its settings in one log
 		if missing := strings.Fields(c.Use); len(missing) > 1 && regexp.MustCompile("^[A-Z]").MatchString(missing[1]) {

@@ -31,13 +31,13 @@ import (
 
 // Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along,
 // temporal runs the embedded server.
-func Execute(args []string, out, err io.Writer, own engine.Own, temporal server.Temporal) int {
+func Execute(args []string, out, err io.Writer, own engine.Additions, temporal server.Temporal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
 	heap.KeepBelow(1) // long tables leave much garbage; servers and workers have a limit of their own
-	a := &app.App{In: os.Stdin, Out: out, Err: err, Own: own, Temporal: temporal}
+	a := &app.App{In: os.Stdin, Out: out, Err: err, Additions: own, Temporal: temporal}
 	root := Root(a)
 	flags.SetArgs(root, args)
 	reader := shown.LanguageFor(cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_MESSAGES"), os.Getenv("LANG")))

@@ -62,7 +62,7 @@ func (m *mender) schema(part any, pointer string) any {
 	for _, k := range jsonval.SortedKeys(schema) {
 		v, there := own[k]
 		switch {
-		case !there, m.isUsable(k, v), jsonschema.InNewestDraft(own, k):
+		case !there, m.isUsable(k, v), jsonschema.RewriteForNewestDraft(own, k):
 		case k == "type" && v == "file":
 			own["type"], own["format"] = "string", formatFile
 			m.note(pointer, `type %s is read as that of a string`, v)

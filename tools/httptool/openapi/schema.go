@@ -168,8 +168,8 @@ func (c *converter) keywords(m jsonval.Object) jsonval.Object {
 		}
 	}
 	dropDuplicateRequired(out)
-	jsonschema.InNewestDraft(out, "exclusiveMinimum")
-	jsonschema.InNewestDraft(out, "exclusiveMaximum")
+	jsonschema.RewriteForNewestDraft(out, "exclusiveMinimum")
+	jsonschema.RewriteForNewestDraft(out, "exclusiveMaximum")
 	escapeConstant(out)
 	return out
 }

@@ -160,7 +160,7 @@ func (r *reportState) restore(c ReportState) {
 }
 
 // inputForReopened is what the ended instance would have carried: it goes on as if it had continued as new.
-func inputForReopened(setup protocol.SharedInstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
+func inputForReopened(setup protocol.InstanceSetup, own protocol.InstanceStart) *ContinueAsNewInput {
 	r := own.Reopened
 	c := &ContinueAsNewInput{
 		Dataflow: dataflow.RebuildFromReports(own.Token, r.ClosedThrough, r.Writes, r.Calls),

@@ -93,7 +93,7 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		StartedBy: append(slices.Clone(i.setup.StartedBy),
 			i.dataflow.CausersOf(r.Record)...), SaveActions: i.setup.SaveActions,
 		Delegation: protocol.DelegationContext{
-			Files: d.Files, File: key, Resumed: resumed, Depth: d.Depth + 1, Above: append(i.setup.Owners(), self),
+			Files: d.Files, File: key, Resumed: resumed, Depth: d.Depth + 1, Ancestors: append(i.setup.Owners(), self),
 			To:        &protocol.ParentCall{Instance: self.ID, Call: r.Record.ID, Writes: r.Tool.DelegateWritablePaths},
 			Oversight: i.setup.Oversight.DeciderRestrictions(),
 		},
@@ -200,19 +200,19 @@ func (i *instance) allocateDelegateQuotas(ctx workflow.Context) {
 	for _, n := range changed {
 		i.delegates[refs[n].Call] = refs[n]
 		q := refs[n].QuotaClaim.GrantedQuota
-		i.sendParentSignal(ctx, refs[n], protocol.ParentSignal{Quota: &q})
+		i.steerChild(ctx, refs[n], protocol.SteerChildSignal{Quota: &q})
 	}
 }
 
-// sendParentSignalToDelegates pauses the delegates with the instance, or lets them go on.
-func (i *instance) sendParentSignalToDelegates(ctx workflow.Context, s protocol.ParentSignal) {
+// steerDelegates pauses the delegates with the instance, or lets them go on.
+func (i *instance) steerDelegates(ctx workflow.Context, s protocol.SteerChildSignal) {
 	for _, ref := range i.runningDelegateRefs() {
-		i.sendParentSignal(ctx, ref, s)
+		i.steerChild(ctx, ref, s)
 	}
 }
 
-func (i *instance) sendParentSignal(ctx workflow.Context, ref protocol.DelegateRef, s protocol.ParentSignal) {
-	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s})
+func (i *instance) steerChild(ctx workflow.Context, ref protocol.DelegateRef, s protocol.SteerChildSignal) {
+	i.outbox.Send(ctx, ref.ID, mailbox.OutgoingSignal{Signal: protocol.SignalSteerChild, Payload: s})
 }
 
 // delegateViews are the delegates under way as the process shows them.

@@ -22,7 +22,7 @@ import (
 
 // instance is the state of a running Instance workflow.
 type instance struct {
-	setup       protocol.SharedInstanceSetup
+	setup       protocol.InstanceSetup
 	ownSetup    protocol.InstanceStart
 	loadedTools map[string]bool // Tools of a stored palette that were loaded, by name
 	dataflow    *dataflow.Instance
@@ -48,7 +48,7 @@ type instance struct {
 	continueAsNewDueSince time.Time // since when it should continue as new and nothing of it runs; zero: it need not
 }
 
-func newInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart,
+func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceStart,
 	carried *ContinueAsNewInput) *instance {
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
@@ -189,9 +189,9 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	i.Held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
 	switch {
 	case pauses:
-		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: approval.SteerPause, Reason: s.Reason})
+		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerPause, Reason: s.Reason})
 	case resumes:
-		i.sendParentSignalToDelegates(ctx, protocol.ParentSignal{Steer: approval.SteerResume})
+		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerResume})
 	}
 }
 
@@ -230,7 +230,7 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 	u := undo.OfInstance(i.dataflow, i.setup.Process, order,
 		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
 	if of != nil && len(i.queuedCalls) > 0 {
-		u = dataflow.Undoing{By: u.By, Left: []string{
+		u = dataflow.Undoing{By: u.By, NotUndone: []string{
 			"Calls are about to run, and may have read what is to be taken back: resume first"}}
 	}
 	i.dataflow.BeginUndo(u)

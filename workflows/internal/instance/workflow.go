@@ -10,7 +10,7 @@ import (
 )
 
 // Run is the Instance workflow. Given what an earlier run carried, it goes on from there.
-func Run(ctx workflow.Context, setup protocol.SharedInstanceSetup, own protocol.InstanceStart,
+func Run(ctx workflow.Context, setup protocol.InstanceSetup, own protocol.InstanceStart,
 	carried *ContinueAsNewInput) (*protocol.InstanceResult, error) {
 	i := newInstance(ctx, setup, own, carried)
 	r, err := i.run(ctx)

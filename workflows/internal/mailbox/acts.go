@@ -28,7 +28,7 @@ const (
 // order, since no person sent these.
 func (b *Inbox) Begin(ctx workflow.Context, signal string, payload jsonval.Object) {
 	f := approval.FateOf(signal, payload, workflow.Now(ctx))
-	if f.OrderID == "" && f.ID != protocol.ForwardedID {
+	if f.OrderID == "" && f.ID != protocol.ForwardedSignalID {
 		b.Fates.Begin(f.ID)
 	}
 }

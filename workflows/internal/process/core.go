@@ -26,12 +26,12 @@ import (
 type processCore struct {
 	processID, firstRunID string
 
-	own processVariant          // what this kind of process does in its own way
-	log func(approval.Decision) // logs what somebody decided on the whole process
+	variant processVariant          // what this kind of process does in its own way
+	log     func(approval.Decision) // logs what somebody decided on the whole process
 
 	start protocol.ProcessStart
-	idea  *ideafile.Idea              // with every correction
-	setup protocol.SharedRequestSetup // what all Requests share
+	idea  *ideafile.Idea        // with every correction
+	setup protocol.RequestSetup // what all Requests share
 	// prepared is the worker's check of the Tools before the process was split, until they are bound; nil: none
 	prepared *protocol.PrepareResult
 
@@ -134,7 +134,7 @@ func newCore(
 	inbox.Reports = start.Part != nil
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
-		setup: protocol.SharedRequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
+		setup: protocol.RequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
 		orders: orders.New(start.Part, inbox, outbox),
 	}
 	c.setIdea(idea)

@@ -20,7 +20,7 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	if err != nil {
 		return err
 	}
-	to, bypassesPart := c.own.receiverOf(owner, d.CallID)
+	to, bypassesPart := c.variant.receiverOf(owner, d.CallID)
 	if bypassesPart {
 		payload = approval.PassedOn(payload)
 	}
@@ -33,7 +33,7 @@ func (c *processCore) ownerOfDecision(d approval.Decision, briefly func() bool) 
 	if err := c.orders.CheckDecision(d); err != nil {
 		return "", "", err
 	}
-	return c.own.ownerOf(d.CallID, briefly)
+	return c.variant.ownerOf(d.CallID, briefly)
 }
 
 // maxExplained bounds how many unknown Calls per signal get a did-you-mean hint: the search among a thousand names
@@ -48,7 +48,7 @@ type ownedDecision struct {
 
 // DecideMany passes each decision on, in turn. One that is refused leaves the others as they are.
 func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
-	names, unknown := spelling.NewTokenIndex(c.own.instanceTokens()), 0
+	names, unknown := spelling.NewTokenIndex(c.variant.instanceTokens()), 0
 	briefly := func() bool {
 		unknown++
 		return unknown > maxExplained
@@ -67,7 +67,7 @@ func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisio
 		}
 		some = append(some, ownedDecision{one, owner, refusal})
 	}
-	c.own.dealOut(ctx, many, some)
+	c.variant.dealOut(ctx, many, some)
 	return nil
 }
 
@@ -142,7 +142,7 @@ func (p *splitProcess) dealOut(ctx workflow.Context, many approval.ManyDecisions
 		to := protocol.PartID(p.processID, part.Number)
 		if list := byPart[to]; list != nil {
 			p.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
-				Signal: approval.SteerDecide, Payload: many.PassedOnPayload(protocol.ForwardedID, list),
+				Signal: approval.SteerDecide, Payload: many.PassedOnPayload(protocol.ForwardedSignalID, list),
 				RefusalReason: nothingWaitsThere,
 			})
 		}

@@ -19,13 +19,13 @@ import (
 // attempts of an activity.
 
 func (c *processCore) registerHeldUp(ctx workflow.Context) {
-	mailbox.OnSignal(c.inbox, ctx, protocol.SignalHeldUp,
+	mailbox.OnSignal(c.inbox, ctx, protocol.SignalRequestHeldUp,
 		"From an activity: what it waits for that nobody in the process can mend.", c.onHeldUp)
 	c.listenForHoldUps(ctx)
 }
 
 // onHeldUp takes what the Request in flight waits for. Of one that has ended nothing is heard any more.
-func (c *processCore) onHeldUp(_ workflow.Context, s protocol.HeldUpSignal) {
+func (c *processCore) onHeldUp(_ workflow.Context, s protocol.RequestHeldUpSignal) {
 	if s.Request != c.askedRequest {
 		return
 	}
@@ -37,13 +37,13 @@ func (c *processCore) onHeldUp(_ workflow.Context, s protocol.HeldUpSignal) {
 
 // listenForHoldUps hears workers beside the main loop, which may wait for an activity that is held up itself.
 func (c *processCore) listenForHoldUps(ctx workflow.Context) {
-	signals := workflow.GetSignalChannel(ctx, protocol.SignalHoldUp)
+	signals := workflow.GetSignalChannel(ctx, protocol.SignalWorkerHoldUp)
 	// The main loop waits only for sources that were registered before: this one wakes it.
 	wake := workflow.NewBufferedChannel(ctx, 1)
 	c.inbox.OnChannelReceive(wake, func(wake workflow.ReceiveChannel) { wake.ReceiveAsync(nil) })
 	workflow.Go(ctx, func(ctx workflow.Context) {
 		for {
-			var s protocol.HoldUpSignal
+			var s protocol.WorkerHoldUpSignal
 			if more := signals.Receive(ctx, &s); !more {
 				return
 			}
@@ -68,7 +68,7 @@ type HoldUp struct {
 const holdUpLasts = 11 * time.Minute
 
 // noteHoldUp takes a report. A wait with an end counts a minute longer: of a Call that failed elsewhere nobody hears.
-func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.HoldUpSignal) {
+func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSignal) {
 	key := strings.TrimSpace(s.Cause + " " + s.Worker)
 	if s.HeldUp == nil {
 		delete(c.HoldUps, key)

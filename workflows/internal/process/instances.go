@@ -101,7 +101,7 @@ func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string, s
 	})
 }
 
-func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.SharedInstanceSetup,
+func (p *unsplitProcess) startInstance(ctx workflow.Context, setup protocol.InstanceSetup,
 	own protocol.InstanceStart) workflow.ChildWorkflowFuture {
 	if q := p.loop.QuotaOf(own.Token); q != turn.Unlimited {
 		own.Quota = &q
@@ -142,8 +142,8 @@ func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 }
 
 // instanceSetup is the part of the Idea that every instance needs, without its messages.
-func (p *unsplitProcess) instanceSetup() protocol.SharedInstanceSetup {
-	s := protocol.SharedInstanceSetup{
+func (p *unsplitProcess) instanceSetup() protocol.InstanceSetup {
+	s := protocol.InstanceSetup{
 		Process: p.processID, FirstRunID: p.firstRunID, Path: p.idea.ProcessPath, Bindings: p.setup.Bindings,
 		Tools:     map[string]any{},
 		Oversight: p.approvalOverride(), Attributes: p.start.Attributes, ContinueEvery: p.start.ContinueEvery,

@@ -20,7 +20,7 @@ func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) erro
 		return err
 	}
 	c.log(given)
-	c.own.approveAll(ctx)
+	c.variant.approveAll(ctx)
 	return nil
 }
 
@@ -32,7 +32,7 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
 	d.OrderID = order
 	c.log(d)
-	c.own.approveAll(ctx) // a Call that was told of a deputy is told of the end
+	c.variant.approveAll(ctx) // a Call that was told of a deputy is told of the end
 	return nil
 }
 
@@ -40,7 +40,7 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 // count.
 func (c *processCore) approveOf(ctx workflow.Context, owner string, waits []approval.Pending) {
 	c.orders.Approve(ctx, c.idea, owner, waits, func(signal, call string, payload map[string]any) {
-		to, _ := c.own.receiverOf(owner, call)
+		to, _ := c.variant.receiverOf(owner, call)
 		c.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
 			Signal: signal, Payload: payload, RefusalReason: nothingWaitsThere,
 		})

@@ -72,8 +72,8 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 				p.onInstanceReport(ctx, r)
 			}
 		})
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead,
-		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
+		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
 	p.inbox.OnChannelReceive(p.goneInstances, func(c workflow.ReceiveChannel) {
@@ -88,7 +88,7 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 // lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a
 // delegate of.
 func (p *unsplitProcess) lifetimeOwners() []protocol.ProcessRef {
-	owners := p.start.Delegation.Above
+	owners := p.start.Delegation.Ancestors
 	if p.start.Part != nil {
 		owners = append(owners[:len(owners):len(owners)], p.start.Part.Of)
 	}

@@ -24,7 +24,7 @@ func (p *unsplitProcess) pause(_ workflow.Context, s approval.SteeringPayload) {
 }
 
 func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) bool {
-	resumed, forwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedID
+	resumed, forwarded := p.resumeDelegates(ctx), s.ID == protocol.ForwardedSignalID
 	if forwarded {
 		p.Resumes++
 	}
@@ -79,8 +79,8 @@ func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 	}
 }
 
-// onParentSignal takes what the process that this one is a part or a delegate of has it do.
-func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
+// onSteering takes what the process that this one is a part or a delegate of has it do.
+func (p *unsplitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildSignal) {
 	if s.Quota != nil {
 		p.loop.ParentQuota = *s.Quota
 	}
@@ -97,7 +97,7 @@ func (p *unsplitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentS
 	}
 }
 
-func parentPausedFault(s protocol.ParentSignal) *diag.Fault {
+func parentPausedFault(s protocol.SteerChildSignal) *diag.Fault {
 	return diag.Faultf(turn.CodePaused, "the process that it works for is paused: %s", s.Reason)
 }
 
@@ -171,7 +171,7 @@ func (p *splitProcess) resume(ctx workflow.Context, s approval.SteeringPayload) 
 
 // forwardedPayload is the payload of a steering signal to a part.
 func forwardedPayload(by, reason string) map[string]any {
-	return map[string]any{"by": by, "reason": reason, "id": protocol.ForwardedID}
+	return map[string]any{"by": by, "reason": reason, "id": protocol.ForwardedSignalID}
 }
 
 // steerParts sends a steering signal to the parts that it concerns.
@@ -205,8 +205,8 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag
 	}
 }
 
-// onParentSignal takes what the process that this one is a delegate of has it do.
-func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSignal) {
+// onSteering takes what the process that this one is a delegate of has it do.
+func (p *splitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildSignal) {
 	if s.Quota != nil {
 		p.parts.ParentQuota = *s.Quota
 	}
@@ -218,12 +218,12 @@ func (p *splitProcess) onParentSignal(ctx workflow.Context, s protocol.ParentSig
 	default:
 		return
 	}
-	p.sendToParts(ctx, s.Steer, leadSignal(protocol.ParentSignal{Steer: s.Steer, Reason: s.Reason}))
+	p.sendToParts(ctx, s.Steer, steerChildSignal(protocol.SteerChildSignal{Steer: s.Steer, Reason: s.Reason}))
 }
 
-// leadSignal is an instruction of the whole, its parent, to a part.
-func leadSignal(s protocol.ParentSignal) mailbox.OutgoingSignal {
-	return mailbox.OutgoingSignal{Signal: protocol.SignalLead, Payload: s}
+// steerChildSignal is an instruction of the whole, its parent, to a part.
+func steerChildSignal(s protocol.SteerChildSignal) mailbox.OutgoingSignal {
+	return mailbox.OutgoingSignal{Signal: protocol.SignalSteerChild, Payload: s}
 }
 
 func (p *splitProcess) pauseWithFault(f *diag.Fault) {

@@ -19,17 +19,17 @@ import (
 
 // Pause lets running Calls finish and starts nothing new.
 func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) error {
-	if f := c.own.pauseReason(); f != nil {
+	if f := c.variant.pauseReason(); f != nil {
 		return unlessForwarded(s, fmt.Errorf("the process is paused already: %s", f.Message))
 	}
-	c.own.pause(ctx, s)
+	c.variant.pause(ctx, s)
 	c.log(steeringDecision(ctx, approval.SteerPause, s))
 	return nil
 }
 
 // Resume lets a paused process go on.
 func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) error {
-	if !c.own.resume(ctx, s) {
+	if !c.variant.resume(ctx, s) {
 		return unlessForwarded(s, errors.New("the process is not paused"))
 	}
 	c.log(steeringDecision(ctx, approval.SteerResume, s))
@@ -38,7 +38,7 @@ func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) e
 
 // unlessForwarded is why a signal is refused. What the whole sends all its parts may find one as it should be.
 func unlessForwarded(s approval.SteeringPayload, refusal error) error {
-	if s.ID == protocol.ForwardedID {
+	if s.ID == protocol.ForwardedSignalID {
 		return nil
 	}
 	return refusal
@@ -46,7 +46,7 @@ func unlessForwarded(s approval.SteeringPayload, refusal error) error {
 
 // Revise takes a correction and sends on what concerns instances and parts.
 func (c *processCore) Revise(ctx workflow.Context, s approval.SteeringPayload) error {
-	idea, err := c.own.revise(ctx, &s)
+	idea, err := c.variant.revise(ctx, &s)
 	if idea == nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (c *processCore) Revise(ctx workflow.Context, s approval.SteeringPayload) e
 
 // AddInstances takes in more instances.
 func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayload) error {
-	idea, tokens, err := c.own.add(s)
+	idea, tokens, err := c.variant.add(s)
 	if idea == nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 
 // Undo makes a paused process undo what its instances did.
 func (c *processCore) Undo(ctx workflow.Context, s approval.SteeringPayload) error {
-	err := c.own.undo(ctx, s)
+	err := c.variant.undo(ctx, s)
 	if err == nil {
 		c.log(steeringDecision(ctx, approval.SteerUndo, s))
 		err = mailbox.ErrUnderWay
@@ -140,7 +140,7 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 }
 
 func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) error {
-	orders, err := p.parts.BeginUndo(s.Undo, protocol.ForwardedID)
+	orders, err := p.parts.BeginUndo(s.Undo, protocol.ForwardedSignalID)
 	for n, order := range orders {
 		payload := jsonval.AsObject(jsonval.ToJSONValue(order))
 		approval.AddAccount(payload, s.Account)

@@ -129,11 +129,11 @@ func (p *unsplitProcess) checkAmendment(ctx workflow.Context, pending *approval.
 		c.Palette.Tools = activity.LoadTools(ctx, handle.AsJSONValue(), calls)
 	}
 	if request := p.loop.RequestInFlight(); request != nil {
-		return c.RequestCalls(request, calls)
+		return c.CheckRequestCalls(request, calls)
 	}
 	context, offset := p.loop.StartWithPlan(calls)
 	c.Context = context
-	return c.DirectCalls(tokensOf(pending), calls, offset)
+	return c.CheckDirectCalls(tokensOf(pending), calls, offset)
 }
 
 // tokensOf lists the instances of a Plan that waits: "" is the only one.

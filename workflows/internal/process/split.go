@@ -48,8 +48,8 @@ func newSplitProcess(c *processCore, parts *split.Process, carried *ContinueAsNe
 // changes.
 func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalPart, "From a part: what it has come to.", p.onPartReport)
-	mailbox.OnSignal(p.inbox, ctx, protocol.SignalLead,
-		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onParentSignal)
+	mailbox.OnSignal(p.inbox, ctx, protocol.SignalSteerChild,
+		"From the process that this one works for: it is paused, or goes on, or allows more.", p.onSteering)
 	signals.RegisterProcessSignals(ctx, p.inbox, p)
 	p.registerHeldUp(ctx)
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
@@ -192,7 +192,8 @@ func (p *splitProcess) allocateQuotas(ctx workflow.Context) {
 	}
 	numbers, reached := p.parts.AllocateQuotas()
 	for _, number := range numbers {
-		p.sendToPart(ctx, number, leadSignal(protocol.ParentSignal{Quota: &p.parts.All[number-1].GrantedQuota}))
+		granted := protocol.SteerChildSignal{Quota: &p.parts.All[number-1].GrantedQuota}
+		p.sendToPart(ctx, number, steerChildSignal(granted))
 	}
 	if reached != nil {
 		p.parts.PauseReason = reached

@@ -93,11 +93,11 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 
 // pauseUntilResumed pauses a process that opens until somebody resumes it, or cancels it.
 func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) error {
-	c.own.pauseWithFault(why)
-	c.own.showStarting(ctx)
-	c.handleSignalsUntil(ctx, func() bool { return c.own.pauseReason() == nil })
+	c.variant.pauseWithFault(why)
+	c.variant.showStarting(ctx)
+	c.handleSignalsUntil(ctx, func() bool { return c.variant.pauseReason() == nil })
 	if c.mustStop(ctx) {
-		return c.own.cancel(ctx)
+		return c.variant.cancel(ctx)
 	}
 	return nil
 }
@@ -122,7 +122,7 @@ func (c *processCore) discoverMCPTools(ctx workflow.Context) error {
 	for len(c.idea.MCPServersToAskForTools()) > 0 {
 		found, err := c.askMCPServers(ctx)
 		if c.mustStop(ctx) {
-			return c.own.cancel(ctx)
+			return c.variant.cancel(ctx)
 		}
 		if err == nil {
 			return c.addMCPTools(ctx, found)
@@ -143,7 +143,7 @@ func (c *processCore) handleSignalsUntil(ctx workflow.Context, holds func() bool
 	for !holds() && !c.mustStop(ctx) {
 		c.inbox.Wait(ctx)
 		if !holds() {
-			c.own.showStarting(ctx)
+			c.variant.showStarting(ctx)
 		}
 	}
 }

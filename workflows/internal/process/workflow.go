@@ -32,19 +32,19 @@ func run(
 	case err != nil:
 		return nil, answerAsRefused(ctx, err)
 	case parts != nil:
-		c.own = newSplitProcess(c, parts, carried)
+		c.variant = newSplitProcess(c, parts, carried)
 	default:
-		c.own = newUnsplitProcess(ctx, c, carried)
+		c.variant = newUnsplitProcess(ctx, c, carried)
 	}
-	err = c.own.registerHandlers(ctx)
+	err = c.variant.registerHandlers(ctx)
 	if err == nil && carried == nil {
-		err = c.own.open(ctx)
+		err = c.variant.open(ctx)
 	}
 	if err != nil {
 		return nil, answerAsRefused(ctx, err)
 	}
 	c.handleCarriedSignals(ctx, carried)
-	return c.own.run(ctx)
+	return c.variant.run(ctx)
 }
 
 // splitOrRestoreParts returns the parts of a split process; nil if it is not split.

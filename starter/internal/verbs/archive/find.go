@@ -35,7 +35,7 @@ not searched. --store-only does not ask Temporal.`,
 				OnFound:  func(h find.Held) error { return printHeld(a, h) },
 				OnUnread: func(what string) { a.Note("not read: %s", what) },
 			}
-			ideas := func(archive *client.Archive) error { return find.Ideas(ctx, archive, args[0], o) }
+			ideas := func(archive *client.Archive) error { return find.SearchIdeas(ctx, archive, args[0], o) }
 			if storeOnly {
 				return a.WithArchive(ctx, ideas)
 			}
@@ -58,7 +58,7 @@ func findAll(ctx context.Context, a *app.App, text string, ideas func(*client.Ar
 	if err := ideas(s.Archive()); err != nil {
 		return err
 	}
-	return find.Histories(ctx, s.Client, text, o)
+	return find.SearchHistories(ctx, s.Client, text, o)
 }
 
 func printHeld(a *app.App, h find.Held) error {

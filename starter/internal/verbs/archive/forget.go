@@ -138,7 +138,7 @@ func forgottenText(r forget.Result) string {
 	if r.KeyDestroyed {
 		b.WriteString(key)
 	}
-	for _, id := range r.Left {
+	for _, id := range r.KeptWorkflows {
 		print.Fprintf(&b, "not removed: the history of %s in Temporal, which covers all its instances:"+
 			" --with-history deletes it\n", id)
 	}

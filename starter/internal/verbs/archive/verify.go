@@ -231,8 +231,8 @@ func reportText(of string, r *chain.Report) string {
 	if r.IsIntact {
 		print.Fprintf(&b, "%s: whole, %s, the latest has the digest %s and was %s\n",
 			of, print.Plural(r.Ideas, "Idea"), r.Digest, sealedText(r.Created))
-		if r.Within > 0 {
-			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.Within, "chain"))
+		if r.ChainsBelow > 0 {
+			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChainsBelow, "chain"))
 		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
 		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
@@ -240,7 +240,7 @@ func reportText(of string, r *chain.Report) string {
 	}
 	print.Fprintf(&b, "%s: broken, %s\n", of, print.Plural(r.Ideas, "Idea"))
 	for _, p := range r.Broken {
-		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, p.Part, p.Problem)
+		print.Fprintf(&b, "  Idea %d: %s: %s\n", p.At, p.Item, p.Problem)
 		b.WriteString(harmedText(p))
 	}
 	if len(r.Unreadable) > 0 {

@@ -31,13 +31,13 @@ var actVerbs = []act{
 		name: client.Approve, args: "ID CALL", short: "Let a Call that waits run, as it is shown", help: decisionHelp,
 		example: `  starter approve refund-17 1.2
   starter approve refunds 1.2@13 --digest 5f0c… --by ann`,
-		flags: decisionFlags, prepare: decide,
+		flags: addDecisionFlags, prepare: decide,
 	},
 	{
 		name: client.Reject, args: "ID CALL", short: "Do not let a Call that waits run; the reason goes to the LLM",
 		help:    decisionHelp,
 		example: `  starter reject refunds 1.2@13 --reason "not without a receipt"`,
-		flags:   decisionFlags, prepare: decide,
+		flags:   addDecisionFlags, prepare: decide,
 	},
 	{
 		name: client.Amend, args: "ID CALL", short: "Let a Call that waits run with other parameters",
@@ -96,7 +96,7 @@ refused (exit 2). One signal decides on 1,000 Calls; if more fit, run it again.`
 		example: `  starter decide refunds --tool settle --where '{"properties": {"amount": {"maximum": 600}}}' --approve
   starter decide refunds --call 1.2@13 --call 1.2@19 --reject --reason "not without a receipt"
   starter decide refunds --tool settle --approve --by ann --group finance --yes --json`,
-		flags: manyFlags, alternative: decideMany,
+		flags: addSelectionFlags, alternative: decideMany,
 	},
 	{
 		name: approval.SteerAllow, args: "ID [ORDER] [--tool TOOL]", short: "Approve Calls of a Tool beforehand, by " +
@@ -122,12 +122,12 @@ They may decide what you may. Each such decision names you both, and for all rul
 one person. The policy must allow a hand-over. NAME is a name of your own (default: one is
 made up); "disallow" ends it early by that name, and "allow ID" lists it.`,
 		example: `  starter deputy refunds --to bob --until 2026-12-04T18:00:00Z --reason "on leave" --by ann`,
-		flags:   deputyFlags, prepare: deputy,
+		flags:   addDeputyFlags, prepare: deputy,
 	},
 	{
 		name: approval.SteerDisallow, args: "ID ORDER",
 		short:   "End a standing order, or a deputy's time; what was decided stays so",
-		example: `  starter disallow refunds small --reason "the sale is over"`, flags: byFlags,
+		example: `  starter disallow refunds small --reason "the sale is over"`, flags: addAuthorFlags,
 		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 			return p.Disallow(ctx, g.args[1], g.signer())
 		}),
@@ -165,7 +165,7 @@ instances. REQUEST is as with approve-plan.`,
 		name: approval.SteerPause, args: "ID", short: "Let the running Calls of a process finish and start nothing new",
 		long: `Let the running Calls of a process finish and start nothing new, until "resume".
 Decisions are taken in the meantime; what they let run starts when the process goes on.`,
-		example: `  starter pause refunds --reason "the bank is closed"`, flags: byFlags,
+		example: `  starter pause refunds --reason "the bank is closed"`, flags: addAuthorFlags,
 		prepare: steering(func(ctx context.Context, p *client.Process, g *actOptions) error {
 			return p.Pause(ctx, g.signer())
 		}),

@@ -12,8 +12,8 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-func decisionFlags(f *pflag.FlagSet, g *actOptions) {
-	decidesFlags(f, g)
+func addDecisionFlags(f *pflag.FlagSet, g *actOptions) {
+	addDeciderFlags(f, g)
 	f.Lookup("reason").Usage = "why; the LLM is told"
 	f.StringVar(&g.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
@@ -21,7 +21,7 @@ func decisionFlags(f *pflag.FlagSet, g *actOptions) {
 // valueFlag adds the flag that a decision takes beside the common ones.
 func valueFlag(name, usage string) func(*pflag.FlagSet, *actOptions) {
 	return func(f *pflag.FlagSet, g *actOptions) {
-		decisionFlags(f, g)
+		addDecisionFlags(f, g)
 		g.valueFlag = name
 		f.StringVar(&g.value, name, "", usage)
 	}
@@ -33,19 +33,19 @@ func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *actOptions) {
 		f.StringVar(&g.by, "by", "", "the `name` of the person who says it (default: the user's)")
 		f.StringVar(&g.reason, "text", "", "what is said")
 		if toSomebody {
-			toFlags(f, g)
+			addAddresseeFlags(f, g)
 		}
 	}
 }
 
-func toFlags(f *pflag.FlagSet, g *actOptions) {
+func addAddresseeFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.to, "to", "", "the `name` of a person")
 	f.StringVar(&g.toGroup, "to-group", "", "the name of a `group`")
 }
 
 func handOverFlags(f *pflag.FlagSet, g *actOptions) {
-	decidesFlags(f, g)
-	toFlags(f, g)
+	addDeciderFlags(f, g)
+	addAddresseeFlags(f, g)
 }
 
 // decide takes a decision on a Call, and refuses one that breaks its form before anybody is asked.

@@ -25,9 +25,9 @@ type selectOptions struct {
 	decision             client.Decision
 }
 
-func manyFlags(f *pflag.FlagSet, g *actOptions) {
+func addSelectionFlags(f *pflag.FlagSet, g *actOptions) {
 	o := &g.many
-	decidesFlags(f, g)
+	addDeciderFlags(f, g)
 	f.Lookup("reason").Usage = "why; the LLM is told"
 	f.BoolVar(&o.approve, "approve", false, "let them run, as they are shown")
 	f.BoolVar(&o.reject, "reject", false, "do not let them run; the --reason goes to the LLM")

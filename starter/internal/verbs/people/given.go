@@ -37,14 +37,14 @@ type actOptions struct {
 	undo, yes               bool // of cancel
 }
 
-func byFlags(f *pflag.FlagSet, g *actOptions) {
+func addAuthorFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.by, "by", "", "the `name` of who does it (default: the user's)")
 	f.StringVar(&g.reason, "reason", "", "why")
 }
 
-// decidesFlags are the flags that identify the decider, by name or by a proof.
-func decidesFlags(f *pflag.FlagSet, g *actOptions) {
-	byFlags(f, g)
+// addDeciderFlags adds the flags that identify the decider, by name or by a proof.
+func addDeciderFlags(f *pflag.FlagSet, g *actOptions) {
+	addAuthorFlags(f, g)
 	f.StringArrayVar(&g.groups, "group", nil,
 		"a `group` of the person who decides, if the policy asks for one; may be repeated (default "+
 			"$PROCESSIDEA_GROUPS, separated by commas)")

@@ -23,15 +23,15 @@ import (
 )
 
 func orderFlags(f *pflag.FlagSet, g *actOptions) {
-	decidesFlags(f, g)
+	addDeciderFlags(f, g)
 	f.StringVar(&g.order.Tool, "tool", "", "the `Tool` whose Calls are approved")
 	f.StringVar(&g.when, "when", "", "the JSON `Schema` that their parameters must fit, or @file (default: any)")
 	flags.Int(f, &g.order.Count, "count", 1, approval.MaxOrderCount, "how many Calls are approved at most")
 	f.StringVar(&g.until, "until", "", "the `time` at which the order ends, such as 2026-12-04T18:00:00Z")
 }
 
-func deputyFlags(f *pflag.FlagSet, g *actOptions) {
-	decidesFlags(f, g)
+func addDeputyFlags(f *pflag.FlagSet, g *actOptions) {
+	addDeciderFlags(f, g)
 	f.StringVar(&g.to, "to", "", "the `name` of the deputy")
 	f.StringVar(&g.from, "from", "", "the `time` at which it begins (default now)")
 	f.StringVar(&g.until, "until", "", "the `time` at which it ends, such as 2026-12-04T18:00:00Z")
@@ -52,7 +52,9 @@ func deputy(g *actOptions) (do action, err error) {
 	if d.Until, wrong = g.time("until", g.until); err != nil || wrong != nil {
 		return nil, errors.Join(err, wrong)
 	}
-	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error { return p.Deputy(ctx, d) })(g)
+	return steering(func(ctx context.Context, p *client.Process, _ *actOptions) error {
+		return p.NameDeputy(ctx, d)
+	})(g)
 }
 
 // time reads a time of a flag; zero for "".

@@ -95,7 +95,7 @@ func plansText(plans []client.Plan, mermaid bool) string {
 }
 
 func planFlags(f *pflag.FlagSet, g *actOptions) {
-	decidesFlags(f, g)
+	addDeciderFlags(f, g)
 	f.StringVar(&g.digest, "digest", "", "the `digest` of the Plan that you saw: no other is decided on")
 	if g.verb == approval.SteerAmendPlan {
 		f.StringVar(&g.file, "file", "", "the JSON `file` with all Calls of the Plan")

@@ -17,7 +17,7 @@ import (
 )
 
 func resumeFlags(f *pflag.FlagSet, g *actOptions) {
-	byFlags(f, g)
+	addAuthorFlags(f, g)
 	f.BoolVar(&g.all, "all", false, "all paused processes")
 	f.StringVar(&g.pauseReason, "because", "",
 		"with --all: only those paused with this `code`, such as llm_unreachable")

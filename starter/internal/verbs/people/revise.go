@@ -15,7 +15,7 @@ import (
 )
 
 func reviseFlags(f *pflag.FlagSet, g *actOptions) {
-	byFlags(f, g)
+	addAuthorFlags(f, g)
 	f.StringVar(&g.file, "file", "", "the `file` with the correction")
 	f.StringSliceVar(&g.reopen, "reopen", nil, "`TOKEN` of an instance that has ended, to work on again")
 }
@@ -35,7 +35,7 @@ func revise(g *actOptions) (do action, err error) {
 }
 
 func addFlags(f *pflag.FlagSet, g *actOptions) {
-	byFlags(f, g)
+	addAuthorFlags(f, g)
 	f.StringVar(&g.file, "instances", "", "the `file` with the rows")
 }
 

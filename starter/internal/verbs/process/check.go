@@ -52,7 +52,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		return err
 	}
 	known := p.Tools()
-	known.OthersPossible = a.Own.Tools == nil // a program with tools of its own knows what its workers have
+	known.OthersPossible = a.Additions.Tools == nil // a program with tools of its own knows what its workers have
 	d, problems, err := ideafiles.Load(source, known)
 	if err != nil {
 		return err

@@ -91,7 +91,7 @@ func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.
 		return s, err
 	}
 	s, err := p.Enter(ctx, o.server)
-	if err == nil && o.record != "" && !s.Own {
+	if err == nil && o.record != "" && !s.RunsServer {
 		s.Close()
 		return nil,
 			exit.Usagef(

@@ -150,9 +150,8 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	}
 	for {
 		f := terminal.Follower{
-			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()), Over: over,
-			Person:  person,
-			LLMWait: l.options.llmWait,
+			Session: l.session, Process: l.process, Progress: terminal.NewProgress(l.Err, l.process.ID()),
+			WaitEnds: over, Person: person, LLMWait: l.options.llmWait,
 		}
 		result, err := f.Follow(ctx)
 		if !errors.Is(err, terminal.ErrAbandoned) {

@@ -36,7 +36,7 @@ type launchOptions struct {
 }
 
 func (o *launchOptions) addFlags(c *cobra.Command) {
-	app.HostingFlags(c, &o.server)
+	app.AddHostingFlags(c, &o.server)
 	c.Flags().StringVar(&o.id, "id", "", "the process's `id` (default: one is made up)")
 	c.Flags().StringVar(&o.record, "record", "", "write what the LLM says to `file`, as replies")
 	c.Flags().BoolVar(&o.withSolution, "with-solution", false,

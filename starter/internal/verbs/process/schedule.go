@@ -152,7 +152,7 @@ func scheduleVerb(a *app.App, name, short string,
 }
 
 func startNow(s *schedules.Schedules, ctx context.Context, id, _ string) error {
-	return s.Now(ctx, id, app.UserName())
+	return s.StartNow(ctx, id, app.UserName())
 }
 
 func withoutNote(do func(*schedules.Schedules, context.Context, string) error) func(*schedules.Schedules,

@@ -64,7 +64,7 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 	if err != nil {
 		return err
 	}
-	known := server.Place{Own: a.Own}.Tools()
+	known := server.Place{Additions: a.Additions}.Tools()
 	made, problems, err := simulation.Prepare(source, known,
 		simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
 	if err != nil {
@@ -141,7 +141,7 @@ func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error
 		tidy = func() { _ = os.RemoveAll(folder) }
 	}
 	data, err := filepath.Abs(keep)
-	return server.Place{Data: data, Store: filepath.Join(data, "store"), Own: a.Own, Temporal: a.Temporal,
+	return server.Place{Data: data, Store: filepath.Join(data, "store"), Additions: a.Additions, Temporal: a.Temporal,
 		Note: a.Note}, tidy, err
 }
 

@@ -85,7 +85,7 @@ one Call with all that read from it. Without them, all is taken back.`,
 	f.StringArrayVar(&o.groups, "group", nil,
 		"a `group` of the person who decides at the terminal; may be repeated (default $PROCESSIDEA_GROUPS, "+
 			"separated by commas)")
-	app.HostingFlags(c, &o.server)
+	app.AddHostingFlags(c, &o.server)
 	addWaitFlag(c, &o.wait)
 	return c
 }
@@ -230,14 +230,14 @@ func undoText(u *client.Undoing) string {
 	writeSteps(&b, u.Undo, "  ")
 	for _, list := range []struct {
 		heading string
-		calls   []undo.Left
+		calls   []undo.NotUndone
 	}{{"cannot be taken back:", u.Cannot}, {"stays:", u.Kept}} {
 		if len(list.calls) > 0 {
 			fmt.Fprintln(&b, list.heading)
 		}
 		for _, l := range list.calls {
 			print.Fprintf(&b, "  %s: %s\n", l.Did.Name(), l.Because)
-			if of := l.Alone(); of != "" {
+			if of := l.DelegateToUndo(); of != "" {
 				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.Program, print.Quote(of))
 			}
 		}
@@ -246,7 +246,7 @@ func undoText(u *client.Undoing) string {
 }
 
 // leftNames says of each Call why it is not taken back.
-func leftNames(list []undo.Left) (names []string) {
+func leftNames(list []undo.NotUndone) (names []string) {
 	for _, l := range list {
 		names = append(names, l.Did.Name()+": "+l.Because)
 	}
@@ -256,13 +256,13 @@ func leftNames(list []undo.Left) (names []string) {
 // writeSteps lists steps, and below one that takes a process back those within.
 func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
 	for _, s := range steps {
-		if s.Within == nil {
+		if s.DelegateUndo == nil {
 			print.Fprintf(b, "%s%s by %s %s\n", indent, s.Did.Name(), s.Tool, jsonval.EncodeToString(s.Params))
 			continue
 		}
-		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.Did.Name(), s.Within.Process)
-		writeSteps(b, s.Within.Undo, indent+"  ")
-		for _, l := range s.Within.Kept {
+		print.Fprintf(b, "%s%s by what takes back %s:\n", indent, s.Did.Name(), s.DelegateUndo.Process)
+		writeSteps(b, s.DelegateUndo.Undo, indent+"  ")
+		for _, l := range s.DelegateUndo.Kept {
 			print.Fprintf(b, "%s  %s stays: %s\n", indent, l.Did.Name(), l.Because)
 		}
 	}

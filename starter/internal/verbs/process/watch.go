@@ -35,7 +35,7 @@ func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) er
 		}
 		f := terminal.Follower{Session: s, Process: p, Progress: terminal.NewProgress(a.Err, id), ThroughPauses: true}
 		if wait > 0 {
-			f.Over = time.After(wait)
+			f.WaitEnds = time.After(wait)
 		}
 		result, err := f.Follow(ctx)
 		if errors.Is(err, terminal.ErrAbandoned) {

@@ -25,7 +25,7 @@ variables that it prints. Processes that were left go on.`,
   starter dev --port 7233 --ui-port 8233
   starter dev --worker=false`,
 		func(ctx context.Context, _ []string) error { return runDev(ctx, a, h) })
-	app.HostingFlags(c, &h)
+	app.AddHostingFlags(c, &h)
 	c.Flags().BoolVar(&h.Worker, "worker", true, "run a worker too")
 	return c
 }

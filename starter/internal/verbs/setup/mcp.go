@@ -40,7 +40,7 @@ Agents decide only with --approvals, and never where a policy wants a signed dec
 			}
 			return serveAgents(ctx, a, h, folder, approvals)
 		})
-	app.HostingFlags(c, &h)
+	app.AddHostingFlags(c, &h)
 	c.Flags().BoolVar(&approvals, "approvals", false, "let agents decide on Calls, as you")
 	return c
 }

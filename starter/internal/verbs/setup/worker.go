@@ -13,8 +13,8 @@ import (
 // Worker is the production worker, as a verb: it has the tools that a program of one's own brings along.
 func Worker(a *app.App) *cobra.Command {
 	var store string
-	c := service.Command(a.Err, service.WithOwn(a.Own), service.WithStore(func() string { return store }))
-	asVerb(c, func() error {
+	c := service.Command(a.Err, service.WithOwn(a.Additions), service.WithStore(func() string { return store }))
+	adoptCommand(c, func() error {
 		if a.JSON {
 			return exit.Usagef("worker: --json has no effect, since it prints no result; for a JSON log use " +
 				"--log-format json")
@@ -29,8 +29,8 @@ func Worker(a *app.App) *cobra.Command {
 // workerAlone finds the worker's name where an example calls it as a program.
 var workerAlone = regexp.MustCompile(`(?m)^( +(?:[A-Z_]+=\S+ )*)worker`)
 
-// asVerb makes a program's command, and those below it, verbs of this one. first is done before each.
-func asVerb(c *cobra.Command, first func() error) {
+// adoptCommand makes a program's command, and those below it, verbs of this one. first is done before each.
+func adoptCommand(c *cobra.Command, first func() error) {
 	c.Example = workerAlone.ReplaceAllString(c.Example, "${1}starter worker")
 	run := c.RunE
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -44,6 +44,6 @@ func asVerb(c *cobra.Command, first func() error) {
 		return err
 	}
 	for _, below := range c.Commands() {
-		asVerb(below, first)
+		adoptCommand(below, first)
 	}
 }
