@@ -61,10 +61,11 @@ type IdeaFiles map[string]any
 
 // ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
 func ParseIdea(data []byte) (map[string]any, error) {
-	v, err := jsonval.Decode(data)
+	v, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if err != nil {
 		return nil, kind.Of(ErrInvalid, err)
 	}
+	ideafile.KeepOrder(v, written)
 	_, problems := ideafile.ReadIdea(v)
 	if err := ideafiles.Invalid("Idea", problems); err != nil {
 		return nil, err
@@ -228,14 +229,16 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 }
 
 // digest identifies what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies,
-// any delegates, and whether the solution is used. The process's memo holds it.
+// any delegates, and whether the solution is used. In which order people are shown parameters does not count. The
+// process's memo holds it.
 func (o *StartOptions) digest() string {
 	h := sha256.New()
-	h.Write(jsonval.Encode(o.Idea))
+	h.Write(jsonval.Encode(ideafile.WithoutOrder(o.Idea)))
 	h.Write([]byte("\n" + o.Replies))
 	if len(o.Delegates) > 0 {
 		h.Write([]byte("\n"))
-		h.Write(jsonval.Encode(jsonval.Object(o.Delegates)))
+		files := jsonval.Object{ideafile.DelegatesKey: jsonval.Object(o.Delegates)}
+		h.Write(jsonval.Encode(jsonval.At(ideafile.WithoutOrder(files), ideafile.DelegatesKey)))
 	}
 	if o.WithSolution {
 		h.Write([]byte("\nwith its solution"))

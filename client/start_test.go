@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
+	"processidea/model/modeltest"
 )
 
 func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T) {
@@ -17,6 +18,13 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 	if got := digest(`{"meta": {}, "context": [{"text": "a", "type": "text"}]}`,
 		StartOptions{Replies: "r", ID: "x", ForkOf: "y"}); got != first {
 		t.Error("the same start has another digest")
+	}
+	ordered := func(order string) StartOptions {
+		tools := jsonval.Object{"t": modeltest.DecodeJSON(t, `{"properties": {"a": {"properties": {"c": {}}`+order+`}}`+order+`}`)}
+		return StartOptions{Replies: "r", Delegates: IdeaFiles{"b.json": jsonval.Object{"schema": jsonval.Object{"tools": tools}}}}
+	}
+	if digest(idea, ordered("")) != digest(idea, ordered(`, "_order": ["c", "a"]`)) {
+		t.Error("the order in which people are shown parameters counts")
 	}
 	delegate := func(text string) map[string]any {
 		return map[string]any{"b.json": map[string]any{"context": []any{map[string]any{"type": "text", "text": text}}}}
@@ -33,6 +41,19 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 			t.Errorf("%s has the digest of %s", name, seen[got])
 		}
 		seen[got] = name
+	}
+}
+
+func TestAParsedIdeaHasItsParametersInTheFilesOrder(t *testing.T) {
+	const text = `{"schema": {"tools": {"pay": {"properties": {"to": {}, "amount": {}}}}}, "context": [{"type": "text", "text": "a"}]}`
+	idea, err := ParseIdea([]byte(text))
+	if got := string(jsonval.Encode(jsonval.At(idea, "schema", "tools", "pay", "_order"))); got != `["to","amount"]` {
+		t.Errorf("%s, %v", got, err)
+	}
+	sorted, err := ParseIdea(jsonval.Encode(modeltest.DecodeJSON(t, text)))
+	first, again := StartOptions{Idea: idea}, StartOptions{Idea: sorted}
+	if err != nil || first.digest() != again.digest() {
+		t.Errorf("the same Idea, otherwise written, is another start: %v", err)
 	}
 }
 

@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
 )
 
 type orderParams struct {
@@ -264,5 +267,14 @@ func TestParametersMayBeAMap(t *testing.T) {
 	tool, _ := r.Lookup("count")
 	if got, err := tool.Call(bg, params(t, `{"a":1,"b":null}`)); err != nil || got != json.Number("2") {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestTheParametersOfAFunctionHaveTheOrderOfItsFields(t *testing.T) {
+	t.Parallel()
+	form, written, err := jsonval.DecodeInOrder(orderTool(t).Parameters, jsonval.DefaultLimits)
+	jsonschema.KeepOrder(form, written)
+	if got := string(jsonval.Encode(jsonval.At(form, "_order"))); got != `["id","lines","labels","note","extra","grade"]` {
+		t.Errorf("%s, %v", got, err)
 	}
 }

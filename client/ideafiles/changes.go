@@ -92,7 +92,7 @@ func (e *editor) addFile() error {
 	if e.File == "" {
 		return nil
 	}
-	v, err := ReadValue(e.File)
+	v, err := readWith(e.File, decodeIdea)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v, problem := decodeFile(s.Idea, data)
+	v, problem := decodeIdea(s.Idea, data)
 	if problem != nil {
 		return d, diag.Problems{*problem}, nil
 	}
@@ -113,21 +113,27 @@ func LoadAlone(s Source, known Tools) (*Definition, error) {
 	return d, cmp.Or(err, Invalid(s.Given, problems))
 }
 
+// decodeIdea is decodeFile for the file of an Idea, or of a part of one.
+func decodeIdea(path string, data []byte) (any, *diag.Problem) {
+	v, written, problem := decodeFile(path, data)
+	ideafile.KeepOrder(v, written)
+	return v, problem
+}
+
 // decodeFile reads the value of a JSON or YAML file, by its name.
-func decodeFile(path string, data []byte) (any, *diag.Problem) {
+func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, problem *diag.Problem) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml":
 		return yamlvalue.Decode(data)
 	}
 	err := jsonval.CheckParts(data)
-	var v any
 	if err == nil {
-		v, err = jsonval.Decode(data)
+		v, written, err = jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	}
 	if err != nil {
-		return nil, &diag.Problem{JSONPath: "$", Message: DecodeCause(err)}
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: DecodeCause(err)}
 	}
-	return v, nil
+	return v, written, nil
 }
 
 // DecodeCause is an error of jsonval.Decode without its prefix.
@@ -225,11 +231,18 @@ func WithMessages(idea map[string]any, messages []any) map[string]any {
 
 // ReadValue reads a JSON or YAML file, by its name. Numbers are json.Number. The error wraps ErrInvalid.
 func ReadValue(file string) (any, error) {
+	return readWith(file, func(path string, data []byte) (any, *diag.Problem) {
+		v, _, problem := decodeFile(path, data)
+		return v, problem
+	})
+}
+
+func readWith(file string, decode func(path string, data []byte) (any, *diag.Problem)) (any, error) {
 	data, err := ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	v, problem := decodeFile(file, data)
+	v, problem := decode(file, data)
 	if problem != nil {
 		return nil, &InvalidError{file, diag.Problems{*problem}}
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"processidea/internal/rehearsal"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 	"processidea/tools"
 	"processidea/tools/builtin"
 	"processidea/tools/kinds"
@@ -211,5 +214,67 @@ func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
 		if got := (Source{Given: given}).Name(); got != want {
 			t.Errorf("%s gives %q, want %q", given, got, want)
 		}
+	}
+}
+
+// inOrder is a Tool whose parameters are written in another order than that of their names.
+const inOrder = `"pay": {"type": "object", "required": ["why"], "properties": {"to": {"type": "object", "properties": {"name": {}, "iban": {}}},
+	"why": {}, "properties": {}, "amount": {"default": {"properties": {"b": 1, "a": 2}}}}}`
+
+// fieldsOf lists what people are shown of a Call, in its order.
+func fieldsOf(idea *ideafile.Idea) string {
+	params := map[string]any{"to": map[string]any{"iban": "1", "name": "2"}, "amount": "3", "why": "4", "properties": "5"}
+	c := shown.WordsOf(idea).Call("pay", params, "", shown.Case{}, shown.English)
+	return strings.Join(jsonval.Map(c.Fields, func(f shown.Field) string { return f.Name }), " ")
+}
+
+func TestPeopleAreShownParametersAsTheFileHasThem(t *testing.T) {
+	t.Parallel()
+	const idea = `{"schema": {"tools": {` + inOrder + `, "below": {"_delegate": "d.yaml"}, "carried": {"_delegate": "c.json"}}},
+		"delegates": {"c.json": {"schema": {"tools": {` + inOrder + `}}}}, "context": [{"type": "text", "text": "Pay."}]}`
+	yaml := strings.NewReplacer("\t", " ", "`", "").Replace(idea)
+	dir := folder(t, map[string]string{"idea.json": "\ufeff" + idea, "idea.yaml": yaml, "d.yaml": `
+schema:
+  tools:
+    pay:
+      required: [why]
+      properties:
+        to: &to
+          properties:
+            name: {}
+            iban: {}
+        why: {}
+        properties: {}
+        amount: {}
+        more: *to
+`, "state.json": `{"schema": {"tools": {` + inOrder + `}}}`, "more.json": `{"schema": {"tools": {` + inOrder + `}}}`})
+	const want = "to.name to.iban why properties amount"
+	for _, name := range []string{"idea.json", "idea.yaml"} {
+		d := loaded(t, filepath.Join(dir, name), "", "")
+		for n, read := range d.AllIdeas() {
+			if got := fieldsOf(read); got != want {
+				t.Errorf("%s, its Idea %d: %s", name, n, got)
+			}
+		}
+		if len(d.Delegates) != 2 {
+			t.Errorf("%s has the delegates %v", name, d.Delegates)
+		}
+		// Sealed, the Idea has its keys by name.
+		again, _ := ideafile.ParseIdea(jsonval.Encode(d.Idea))
+		if got := fieldsOf(again); got != want {
+			t.Errorf("%s, sealed: %s", name, got)
+		}
+	}
+	changed, err := Changes{File: filepath.Join(dir, "more.json")}.Apply(map[string]any{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, _ := ideafile.ReadIdea(changed)
+	if got := fieldsOf(read); got != want {
+		t.Errorf("a Tool that a fork adds: %s", got)
+	}
+	state, err := ReadValue(filepath.Join(dir, "state.json"))
+	if text := string(jsonval.Encode(state)); err != nil || strings.Contains(text, "_order") {
+		t.Errorf("data becomes %s, %v", text, err)
 	}
 }

@@ -24,44 +24,45 @@ const maxNodes = 1_000_000
 // maxYAMLDepth bounds the recursion. It is above the limit of jsonval.Decode, which checks every value in the end.
 const maxYAMLDepth = 200
 
-// Decode reads a YAML file as a JSON value. Numbers keep every digit. A duplicate key is refused, and so is anything
-// that JSON cannot express.
-func Decode(data []byte) (any, *diag.Problem) {
+// Decode reads a YAML file as jsonval.DecodeInOrder reads JSON. Numbers keep every digit. A duplicate key is refused,
+// and so is anything that JSON cannot express.
+func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
 	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes})
 }
 
 // DecodeForeign is Decode for files that others write. It merges merge keys, and writes 0x1F, 1_000, +1 and .5 as JSON
 // does, to the digit. What no JSON number is for sure stays the text that was written: 1e400, .inf, and 010, which is 8
 // or 10 by the version of YAML.
-func DecodeForeign(data []byte) (any, *diag.Problem) {
+func DecodeForeign(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
 	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes, foreign: true})
 }
 
-func decode(data []byte, y yamlReader) (any, *diag.Problem) {
+func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 	if countParts(data) > jsonval.MaxParts(len(data)) {
-		return nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node
 	if err := d.Decode(&document); err != nil {
-		return nil, &diag.Problem{JSONPath: "$", Message: yamlCause(err)}
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: yamlCause(err)}
 	}
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, &diag.Problem{JSONPath: "$", Message: "the file holds a second document"}
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: "the file holds a second document"}
 	}
+	var order jsonval.KeyOrder
 	v, err := y.readValue(&document, "$", 0)
 	if err == nil {
 		// The limits of JSON files count for YAML too.
-		v, err = jsonval.Decode(jsonval.Encode(v))
+		v, order, err = jsonval.DecodeInOrder(jsonval.Encode(v), jsonval.DefaultLimits)
 	}
 	var at *yamlError
 	if errors.As(err, &at) {
-		return nil, &diag.Problem{JSONPath: at.path, Message: at.message}
+		return nil, nil, &diag.Problem{JSONPath: at.path, Message: at.message}
 	}
 	if err != nil {
-		return nil, &diag.Problem{JSONPath: "$", Message: strings.TrimPrefix(err.Error(), "model: decode JSON: ")}
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: strings.TrimPrefix(err.Error(), "model: decode JSON: ")}
 	}
-	return v, nil
+	return v, order, nil
 }
 
 // countParts counts what may begin a value or a key in YAML, and so never too few.
@@ -116,7 +117,7 @@ func (y *yamlReader) readValue(n *yaml.Node, path string, depth int) (any, error
 }
 
 func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, error) {
-	m := make(jsonval.Object, len(n.Content)/2)
+	m, has := make(jsonval.OrderedObject, 0, len(n.Content)/2), make(map[string]bool, len(n.Content)/2)
 	var merged []any
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
@@ -141,19 +142,20 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		case k.Tag == "!!merge":
 			return nil, errorAt(k, path, "merge keys are not read; JSON has none")
 		}
-		if _, twice := m[k.Value]; twice {
+		if has[k.Value] {
 			return nil, errorAt(k, at, "the key stands twice")
 		}
 		v, err := y.readValue(n.Content[i+1], at, depth+1)
 		if err != nil {
 			return nil, err
 		}
-		m[k.Value] = v
+		m, has[k.Value] = m.With(k.Value, v), true
 	}
 	for _, part := range merged {
-		for key, v := range jsonval.AsObject(part) {
-			if _, own := m[key]; !own {
-				m[key] = v
+		part, _ := part.(jsonval.OrderedObject)
+		for _, f := range part {
+			if !has[f.Key] {
+				m, has[f.Key] = append(m, f), true
 			}
 		}
 	}

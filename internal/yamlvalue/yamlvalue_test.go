@@ -32,7 +32,7 @@ again: &a {x: [1]}
 alias: *a
 2026: a number as a key
 `
-	v, problem := yamlvalue.Decode([]byte(text))
+	v, _, problem := yamlvalue.Decode([]byte(text))
 	if problem != nil {
 		t.Fatal(problem)
 	}
@@ -63,7 +63,7 @@ func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 		strings.Repeat("[", 300):          {JSONPath: "$", Message: ""},
 		"a: " + strings.Repeat("- ", 150): {JSONPath: "$", Message: ""},
 	} {
-		v, problem := yamlvalue.Decode([]byte(text))
+		v, _, problem := yamlvalue.Decode([]byte(text))
 		if problem == nil {
 			t.Errorf("%.40q is read as %s", text, jsonval.Encode(v))
 			continue
@@ -84,14 +84,14 @@ func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
 		"-.INF": `"-.INF"`, ".nan": `".nan"`, "+49 30": `"+49 30"`, "1:30": `"1:30"`, `"0x1F"`: `"0x1F"`,
 		"!!str 0x1F": `"0x1F"`,
 	} {
-		v, problem := yamlvalue.DecodeForeign([]byte("a:\n  const: null\n  odd: " + text))
+		v, _, problem := yamlvalue.DecodeForeign([]byte("a:\n  const: null\n  odd: " + text))
 		if problem != nil {
 			t.Errorf("%s: %s", text, problem)
 		} else if got := string(jsonval.Encode(v)); got != `{"a":{"const":null,"odd":`+want+`}}` {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
-	v, problem := yamlvalue.DecodeForeign([]byte(
+	v, _, problem := yamlvalue.DecodeForeign([]byte(
 		"a: &a {x: 1, y: 1}\nb: &b {y: 2, z: 2}\nc: {<<: [*a, *b], x: 0}\nd: {<<: *b}"))
 	if problem != nil {
 		t.Fatal(problem)
@@ -99,7 +99,7 @@ func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
 	if got := string(jsonval.Encode(v)); !strings.Contains(got, `"c":{"x":0,"y":1,"z":2},"d":{"y":2,"z":2}`) {
 		t.Error(got)
 	}
-	if _, problem := yamlvalue.DecodeForeign([]byte("a: 1\nb: {c: 1, c: 0x1F}")); problem == nil ||
+	if _, _, problem := yamlvalue.DecodeForeign([]byte("a: 1\nb: {c: 1, c: 0x1F}")); problem == nil ||
 		!strings.HasPrefix(problem.Message, "line 2: ") {
 		t.Errorf("a key that stands twice: %v", problem)
 	}
@@ -111,11 +111,11 @@ func TestAliasesCannotBlowUp(t *testing.T) {
 	for n := '1'; n <= '9'; n++ {
 		b.WriteString("a" + string(n) + ": &a" + string(n) + " [" + strings.Repeat("*a"+string(n-1)+", ", 9) + "x]\n")
 	}
-	if _, problem := yamlvalue.Decode([]byte(b.String())); problem == nil ||
+	if _, _, problem := yamlvalue.Decode([]byte(b.String())); problem == nil ||
 		!strings.Contains(problem.Message, "expands to more than") {
 		t.Errorf("the bomb is met with %v", problem)
 	}
-	if _, problem := yamlvalue.Decode([]byte("a: &a [*a]")); problem == nil {
+	if _, _, problem := yamlvalue.Decode([]byte("a: &a [*a]")); problem == nil {
 		t.Error("a value that holds itself is read")
 	}
 }

@@ -38,11 +38,41 @@ type Idea struct {
 // ParseIdea reads an Idea file. It returns every problem with the file's form, not only the first one. The Idea may be
 // used only if none of them is an error; it is nil if the file is no JSON object.
 func ParseIdea(data []byte) (*Idea, diag.Problems) {
-	v, err := jsonval.Decode(data)
+	v, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if err != nil {
 		return nil, diag.Problems{{JSONPath: "$", Message: diag.WithoutPackagePrefix(err)}}
 	}
+	KeepOrder(v, written)
 	return ReadIdea(v)
+}
+
+// KeepOrder notes in an Idea's source that was just decoded, and in its delegates', in which order the parameters of
+// its Tools were written: see jsonschema.KeepOrder. A tool of an MCP server has the order of the server.
+func KeepOrder(source any, written jsonval.KeyOrder) {
+	if len(written) == 0 {
+		return
+	}
+	withEachTool(source, func(tool any) any {
+		if jsonval.At(tool, "_activity", string(KindMCP)) == nil {
+			jsonschema.KeepOrder(tool, written)
+		}
+		return tool
+	})
+}
+
+// WithoutOrder returns an Idea's source without what KeepOrder notes: two that differ in nothing else are the same.
+func WithoutOrder(source any) any { return withEachTool(source, jsonschema.WithoutOrder) }
+
+// withEachTool returns an Idea's source with its Tools changed, and its delegates'.
+func withEachTool(source any, change func(tool any) any) any {
+	if tools, ok := jsonval.At(source, "schema", "tools").(jsonval.Object); ok {
+		source = WithTools(jsonval.AsObject(source), jsonval.AsObject(jsonval.WithHeldValues(tools, change)))
+	}
+	if files, ok := jsonval.At(source, DelegatesKey).(jsonval.Object); ok {
+		source = jsonval.WithKey(jsonval.AsObject(source), DelegatesKey, jsonval.WithHeldValues(files,
+			func(file any) any { return withEachTool(file, change) }))
+	}
+	return source
 }
 
 // ReadIdea is ParseIdea for a decoded value.

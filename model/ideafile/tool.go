@@ -61,8 +61,8 @@ const (
 )
 
 // ToolMetaKeys lists the meta properties of a Tool.
-var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _output _outputMethod _outputPath _rate
-	_retry _scopes _timeout _title _undo _writes`)
+var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _order _output _outputMethod _outputPath
+	_rate _retry _scopes _timeout _title _undo _writes`)
 
 // Path is the Tool's place in an Idea file.
 func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name) }

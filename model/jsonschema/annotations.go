@@ -13,12 +13,13 @@ const (
 	DisplayKey    = "_display"
 	CurrencyKey   = "currency"   // only beside _display
 	MinorUnitsKey = "minorUnits" // as currency
+	OrderKey      = "_order"     // the names of properties, in the order in which people are shown them
 )
 
 // IsDisplayKey reports whether a key of a schema only affects the display of values.
 func IsDisplayKey(schema jsonval.Object, key string) bool {
 	switch key {
-	case TitleKey, DisplayKey:
+	case TitleKey, DisplayKey, OrderKey:
 		return true
 	case CurrencyKey, MinorUnitsKey:
 		return schema[DisplayKey] != nil
@@ -36,14 +37,21 @@ var (
 
 // WithoutDisplay returns a schema without annotations for display, which the LLM does not need. Values in a schema
 // (const, default, …) and parameters with such names stay.
-func WithoutDisplay(schema any) any {
-	m, ok := schema.(jsonval.Object)
-	if !ok {
+func WithoutDisplay(schema any) any { return without(schema, IsDisplayKey) }
+
+// WithoutOrder returns a schema without OrderKey.
+func WithoutOrder(schema any) any {
+	return without(schema, func(_ jsonval.Object, key string) bool { return key == OrderKey })
+}
+
+func without(schema any, isDropped func(schema jsonval.Object, key string) bool) any {
+	m, _ := schema.(jsonval.Object)
+	if m == nil {
 		return schema
 	}
-	out := WithSubschemas(m, func(_ string, part any) any { return WithoutDisplay(part) })
+	out := WithSubschemas(m, func(_ string, part any) any { return without(part, isDropped) })
 	for k := range jsonval.Sorted(m) {
-		if IsDisplayKey(m, k) {
+		if isDropped(m, k) {
 			delete(out, k)
 		}
 	}
@@ -109,6 +117,36 @@ func Types(schema any) []string {
 func Required(schema any) []string {
 	names, _ := jsonval.AsStringList(jsonval.AsObject(schema)["required"])
 	return names
+}
+
+// KeepOrder notes in a schema that was just decoded, under OrderKey, in which order its properties were written, if
+// people would be shown them in another one.
+func KeepOrder(schema any, written jsonval.KeyOrder) {
+	part, _ := schema.(jsonval.Object)
+	if part == nil {
+		return
+	}
+	if part[OrderKey] == nil {
+		SetOrder(part, written.Of(Properties(part)))
+	}
+	WithSubschemas(part, func(_ string, below any) any {
+		KeepOrder(below, written)
+		return below
+	})
+}
+
+// SetOrder has people shown the properties of a schema in an order; nil: as OrderedNames has them.
+func SetOrder(schema jsonval.Object, names []string) {
+	if names != nil && !slices.Equal(names, ShownOrder(schema)) {
+		schema[OrderKey] = jsonval.ToJSONValue(names)
+	}
+}
+
+// ShownOrder lists the names of a schema's properties in the order in which people are shown them: what OrderKey does
+// not name comes last, as OrderedNames has it.
+func ShownOrder(schema jsonval.Object) []string {
+	names, _ := jsonval.AsStringList(schema[OrderKey])
+	return OrderedNames(Properties(schema), append(names, Required(schema)...))
 }
 
 // OrderedNames lists the names of an object's properties: the required ones as the designer wrote them, then the others

@@ -2,7 +2,6 @@ package jsonval
 
 // What the tests of this package need of its inside.
 
-var DecodeBounds = decodeBounds
 var ErrNoDelta = errNoDelta
 
 const MinAppendLength = minAppendLength

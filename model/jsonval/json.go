@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -19,21 +21,40 @@ type DecodeLimits struct {
 	IntegersFitFloat64 bool // integers too must be in the range of a float64
 }
 
-// decodeBounds are the bounds of Decode: far above what people write and far below what hurts.
-var decodeBounds = DecodeLimits{MaxDepth: 128, MaxNumberLen: 1000}
+// DefaultLimits are the bounds of Decode: far above what people write and far below what hurts.
+var DefaultLimits = DecodeLimits{MaxDepth: 128, MaxNumberLen: 1000}
 
 const maxExponent = 308 // of a number's power of ten, as for float64
 
 // Decode reads one JSON value and refuses what encoding/json lets pass: duplicate keys, bad UTF-8, numbers out of all
 // proportion, deep nesting, text behind the value. Numbers stay as they were written (json.Number).
-func Decode(data []byte) (any, error) { return DecodeWithBounds(data, decodeBounds) }
+func Decode(data []byte) (any, error) { return DecodeWithBounds(data, DefaultLimits) }
 
 // DecodeWithBounds is Decode with other bounds.
 func DecodeWithBounds(data []byte, bounds DecodeLimits) (any, error) {
+	return decode(data, bounds, nil)
+}
+
+// KeyOrder has the order of the keys of some objects, which a map loses. It holds for the very objects that were
+// decoded, not for copies.
+type KeyOrder map[uintptr][]string
+
+// Of returns the keys of an object in their order in the text; nil if that is not known.
+func (o KeyOrder) Of(m Object) []string { return o[reflect.ValueOf(m).Pointer()] }
+
+// DecodeInOrder is DecodeWithBounds that also tells the order of the keys of each object below a key "properties", as
+// in a JSON Schema, unless they are sorted: then a program may have written them, and the order means nothing.
+func DecodeInOrder(data []byte, bounds DecodeLimits) (any, KeyOrder, error) {
+	order := KeyOrder{}
+	v, err := decode(data, bounds, order)
+	return v, order, err
+}
+
+func decode(data []byte, bounds DecodeLimits, order KeyOrder) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("model: decode JSON: not valid UTF-8")
 	}
-	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), bounds: bounds}
+	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), bounds: bounds, order: order}
 	d.UseNumber()
 	v, err := d.decodeValue()
 	if err != nil {
@@ -62,6 +83,7 @@ type decoder struct {
 	*json.Decoder
 	bounds      DecodeLimits
 	currentPath []pathStep // of the value that is being read
+	order       KeyOrder   // nil: nobody asks
 }
 
 // pathStep is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large
@@ -118,6 +140,7 @@ func (d *decoder) nextToken() (json.Token, error) {
 func (d *decoder) decodeObject() (any, error) {
 	m := Object{}
 	at := len(d.currentPath)
+	noted, keys := d.order != nil && at > 0 && d.currentPath[at-1] == pathStep{"properties", -1}, []string(nil)
 	for d.More() {
 		t, err := d.nextToken()
 		if err != nil {
@@ -131,6 +154,12 @@ func (d *decoder) decodeObject() (any, error) {
 		if m[key], err = d.decodeValue(); err != nil {
 			return nil, err
 		}
+		if noted {
+			keys = append(keys, key)
+		}
+	}
+	if !slices.IsSorted(keys) {
+		d.order[reflect.ValueOf(m).Pointer()] = keys
 	}
 	d.currentPath = d.currentPath[:at]
 	_, err := d.nextToken()

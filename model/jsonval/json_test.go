@@ -30,7 +30,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"a number whose exponent is no int", `1e99999999999999999999`, "out of range"},
 		{"a number that is next to nothing", `1e-1000000`, "out of range"},
 		{"a number over float64, though its exponent is not", `10e308`, "out of range"},
-		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen+1),
+		{"a number of a thousand and one characters", strings.Repeat("9", jsonval.DefaultLimits.MaxNumberLen+1),
 			"a number of 1001 characters"},
 		{"objects nested too deep", strings.Repeat(`{"a":`, 200) + `1` + strings.Repeat(`}`, 200),
 			"nested deeper than 128"},
@@ -67,9 +67,9 @@ func TestDecodeKeepsNumbersAsTheyWereWritten(t *testing.T) {
 
 func TestDecodeTakesWhatIsAtItsBounds(t *testing.T) {
 	t.Parallel()
-	deep := strings.Repeat(`[`, jsonval.DecodeBounds.MaxDepth) + "1" +
-		strings.Repeat(`]`, jsonval.DecodeBounds.MaxDepth)
-	for _, text := range []string{deep, strings.Repeat("9", jsonval.DecodeBounds.MaxNumberLen), " null\n"} {
+	deep := strings.Repeat(`[`, jsonval.DefaultLimits.MaxDepth) + "1" +
+		strings.Repeat(`]`, jsonval.DefaultLimits.MaxDepth)
+	for _, text := range []string{deep, strings.Repeat("9", jsonval.DefaultLimits.MaxNumberLen), " null\n"} {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
 			t.Errorf("%.20s…: %s", text, err)
 		}
@@ -320,4 +320,26 @@ func shuffledJSON(v any, r *rand.Rand) string {
 		return "[" + strings.Join(parts, " ,") + "]"
 	}
 	return string(jsonval.Encode(v))
+}
+
+func TestTheOrderOfPropertiesIsToldUnlessTheyAreSorted(t *testing.T) {
+	t.Parallel()
+	v, order, err := jsonval.DecodeInOrder([]byte(`{"z": {"c": 1, "a": 2}, "properties": {"c": 1, "properties": {"z": 1, "b": 2},
+		"a": {"properties": {"a": 1, "b": 2}}}, "list": [{"properties": [{"b": 1, "a": 2}]}, {"properties": {"é": 1, "d": {}}}]}`),
+		jsonval.DefaultLimits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	properties := jsonval.At(v, "properties")
+	for want, of := range map[string]any{
+		"c properties a": properties, "z b": jsonval.At(properties, "properties"),
+		"é d": jsonval.At(jsonval.At(v, "list").([]any)[1], "properties"),
+	} {
+		if got := strings.Join(order.Of(of.(jsonval.Object)), " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if len(order) != 3 || order.Of(nil) != nil || jsonval.KeyOrder(nil).Of(jsonval.Object{}) != nil {
+		t.Errorf("more is told than asked: %v", order)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 	"processidea/model/turn"
 )
@@ -54,5 +56,50 @@ func TestInstancesStandInAnOrderByTheSeed(t *testing.T) {
 	}
 	if plain, _ := order("", 1, false); !slices.IsSorted(plain) {
 		t.Errorf("without a seed they stand as %v", plain)
+	}
+}
+
+// withOrder has people shown the properties of every schema of an Idea the other way round.
+func withOrder(t *testing.T, text string) (idea string, count int) {
+	v := jsonval.AsObject(modeltest.DecodeJSON(t, text))
+	reverse := func(schema any) {
+		jsonschema.EachSubschema(schema, "", func(_ string, part jsonval.Object) {
+			names := jsonschema.OrderedNames(jsonschema.Properties(part), jsonschema.Required(part))
+			slices.Reverse(names)
+			part["_order"] = jsonval.ToJSONValue(names)
+			count++
+		})
+	}
+	for _, tool := range jsonval.Sorted(jsonval.AsObject(jsonval.At(v, "schema", "tools"))) {
+		reverse(tool)
+		reverse(jsonval.At(tool, "_output"))
+	}
+	reverse(jsonval.At(v, "schema", "output"))
+	for _, m := range jsonval.AsList(v["context"]) {
+		reverse(jsonval.At(m, "schema"))
+	}
+	return jsonval.EncodeToString(v), count
+}
+
+func TestTheOrderThatPeopleAreShownIsNothingToTheLLM(t *testing.T) {
+	t.Parallel()
+	for _, p := range prompts {
+		other, count := p, 0
+		if other.idea, count = withOrder(t, p.idea); count == 0 && strings.Contains(p.idea, "properties") {
+			t.Fatalf("%s has no schema", p.file)
+		}
+		if first, then := p.render(t), other.render(t); first != then {
+			t.Errorf("%s:\n%s", p.file, modeltest.Diff(first, then))
+		}
+	}
+	for _, c := range forms {
+		source, _ := withOrder(t, `{"schema": {"tools": {`+c.tools+`}}}`)
+		other := c
+		tools := jsonval.EncodeToString(jsonval.At(modeltest.DecodeJSON(t, source), "schema", "tools"))
+		other.tools = strings.TrimSuffix(strings.TrimPrefix(tools, "{"), "}")
+		first, then := NewResponseFormat(c.input(t)), NewResponseFormat(other.input(t))
+		if !jsonval.Equal(first.Schema, then.Schema) {
+			t.Errorf("%s: %s\nthen %s", c.name, jsonval.Encode(first.Schema), jsonval.Encode(then.Schema))
+		}
 	}
 }

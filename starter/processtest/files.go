@@ -12,6 +12,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -77,7 +78,8 @@ func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 		}
 		if !ok {
 			fake, _ := s.fakes.Lookup(fakeName(name))
-			form, _ := jsonval.Decode(fake.Parameters)
+			form, written, _ := jsonval.DecodeInOrder(fake.Parameters, jsonval.DefaultLimits)
+			jsonschema.KeepOrder(form, written)
 			source = jsonval.AsObject(form)
 		}
 		source = maps.Clone(source)

@@ -34,7 +34,7 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	if r.NeedsInput() {
 		return nil, c.inputError(r.InputRequests)
 	}
-	meta, err := exactly(r.Meta)
+	meta, _, err := exactly(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
 			Err: c.strikeError(fmt.Errorf("the result cannot be read: %w", err))}
@@ -94,7 +94,7 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 	if asked.URL != "" {
 		text += " (at " + c.excerpt(asked.URL) + ")"
 	}
-	if meta, _ := exactly(asked.Meta); meta["requestedSchema"] != nil {
+	if meta, _, _ := exactly(asked.Meta); meta["requestedSchema"] != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(meta["requestedSchema"]))
 	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))

@@ -12,6 +12,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -147,14 +148,14 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
 // exactly reads the object that a server sent, from the _meta beside it.
-func exactly(meta mcp.Meta) (jsonval.Object, error) {
+func exactly(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
 	text, _ := meta[keyExact].(string)
-	v, err := jsonval.DecodeWithBounds([]byte(text), serverBounds)
+	v, written, err := jsonval.DecodeInOrder([]byte(text), serverBounds)
 	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {
 		err = errors.New("it is no JSON object")
 	}
-	return object, err
+	return object, written, err
 }
 
 // maxTitle bounds a tool's title, in characters: it stands in every list.
@@ -162,7 +163,7 @@ const maxTitle = 100
 
 // specOf is a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
-	meta, err := exactly(t.Meta)
+	meta, written, err := exactly(t.Meta)
 	name := c.striker.StrikeText(t.Name)
 	switch {
 	case err == nil && name == "":
@@ -173,6 +174,7 @@ func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	if err != nil {
 		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}
 	}
+	jsonschema.KeepOrder(meta["inputSchema"], written)
 	spec := mcppalette.ToolSpec{
 		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.StrikeValue(meta["inputSchema"])),
 		OutputSchema: c.striker.StrikeValue(meta["outputSchema"]),

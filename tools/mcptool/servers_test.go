@@ -475,3 +475,19 @@ func mustDecode(t *testing.T, text string) any {
 	}
 	return v
 }
+
+func TestAServersParametersKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	s, host := served(t, plainly(`{"tools": [{"name": "look", "inputSchema": {"type": "object", "properties":
+		{"to": {"type": "object", "properties": {"name": {}, "iban": {}}}, "amount": {"default": {"properties": {"b": 1, "a": 2}}}}}}]}`,
+		`{"content": "ok"}`))
+	offers, err := hub(t, "", host, nil).List(t.Context(), s)
+	if err != nil || len(offers) != 1 {
+		t.Fatal(offers, err)
+	}
+	want := `{"_order":["to","amount"],"properties":{"amount":{"default":{"properties":{"a":2,"b":1}}},"to":{"_order":["name","iban"],` +
+		`"properties":{"iban":{},"name":{}},"type":"object"}},"type":"object"}`
+	if got := string(jsonval.Encode(offers[0].InputSchema)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

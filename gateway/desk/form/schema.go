@@ -246,16 +246,9 @@ func among(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(one any) bool { return jsonval.Equal(one, v) })
 }
 
-// memberKeys are the keys with fields: the declared ones, required ones first, and then those of the value.
-func memberKeys(n node, members jsonval.Object) (keys []string) {
-	declared, _ := n.schema["properties"].(jsonval.Object)
-	for _, needed := range []bool{true, false} {
-		for _, k := range jsonval.SortedKeys(declared) {
-			if n.requires(k) == needed {
-				keys = append(keys, k)
-			}
-		}
-	}
+// memberKeys are the keys with fields: the declared ones as people are shown them, and then those of the value.
+func memberKeys(n node, members jsonval.Object) []string {
+	declared, keys := jsonschema.Properties(n.schema), jsonschema.ShownOrder(n.schema)
 	for _, k := range jsonval.SortedKeys(members) {
 		if _, is := declared[k]; !is {
 			keys = append(keys, k)

@@ -140,9 +140,10 @@ func TestFilesThatADelegateCarriesAreFoundFromThere(t *testing.T) {
 func TestTwoFilesOfOneNameThatDifferAreAProblem(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"delegates":{"a.json":{},"./a.json":{"meta":{}}}}`:               "there are two files a.json, which differ",
-		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:   `$.delegates["sub/b.json"].delegates["../../c.json"]: an Idea may only name files in the folder`,
-		`{"delegates":{"a.json":{},"b.json":{"delegates":{"a.json":{}}}}}`: "",
+		`{"delegates":{"a.json":{},"./a.json":{"meta":{}}}}`:                                                            "there are two files a.json, which differ",
+		`{"delegates":{"sub/b.json":{"delegates":{"../../c.json":{}}}}}`:                                                `$.delegates["sub/b.json"].delegates["../../c.json"]: an Idea may only name files in the folder`,
+		`{"delegates":{"a.json":{},"b.json":{"delegates":{"a.json":{}}}}}`:                                              "",
+		`{"delegates":{"a.json":{"schema":{"tools":{"t":{"_order":["b"]}}}},"./a.json":{"schema":{"tools":{"t":{}}}}}}`: "",
 	} {
 		_, _, ps := delegate.ExtractFiles(object(t, text), nil)
 		if got := ps.Error(); (want == "") != (got == "") || !strings.Contains(got, want) {

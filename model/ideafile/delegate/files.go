@@ -67,7 +67,8 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 	if idea, ok := file.(jsonval.Object); ok {
 		file = t.extractFiles(idea, key, at)
 	}
-	if have := t.filesByKey[key]; have != nil && !jsonval.Equal(have, file) {
+	have := t.filesByKey[key]
+	if have != nil && !jsonval.Equal(ideafile.WithoutOrder(have), ideafile.WithoutOrder(file)) {
 		t.problems.Add(at, "there are two files %s, which differ", key)
 		return
 	}

@@ -30,10 +30,10 @@ type ToolSpec struct {
 	Unreadable string `json:"-"`
 }
 
-// Digest returns the SHA-256, in hex, of the canonical JSON of the spec.
+// Digest returns the SHA-256, in hex, of the canonical JSON of the spec, in which keys have no order.
 func (s ToolSpec) Digest() string {
 	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
-		"name": s.Name, "description": s.Description, "input": s.InputSchema, "output": s.OutputSchema,
+		"name": s.Name, "description": s.Description, "input": jsonschema.WithoutOrder(s.InputSchema), "output": s.OutputSchema,
 	})))
 	return hex.EncodeToString(sum[:])
 }
@@ -225,6 +225,9 @@ func (s ToolSpec) needs(param string) bool {
 func (s ToolSpec) toolSource(server string, steps *int) (source jsonval.Object, notes []string) {
 	fitted, notes := s.usablePart(steps)
 	t := jsonval.WithoutKey(jsonval.AsObject(jsonschema.WithoutMetaKeys(fitted.InputSchema)), "description")
+	if order := fitted.InputSchema[jsonschema.OrderKey]; order != nil {
+		t[jsonschema.OrderKey] = order
+	}
 	if fitted.Description != "" {
 		t["description"] = fitted.Description
 	}

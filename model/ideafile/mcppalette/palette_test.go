@@ -9,6 +9,7 @@ import (
 	"processidea/model/check"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
@@ -331,5 +332,46 @@ func checkKept(t *testing.T, tool, kept, note string) {
 	got, notes := string(jsonval.Encode(p.ToolSources)), strings.Join(p.NotesByServer["s"], "\n")
 	if len(p.ToolSources) != 1 || len(p.Problems) > 0 || !strings.Contains(got, kept) || !strings.Contains(notes, note) {
 		t.Errorf("%.300s:\n%.300s\n%s %s", tool, got, p.Problems, notes)
+	}
+}
+
+func TestAServersToolHasItsParametersInTheServersOrder(t *testing.T) {
+	t.Parallel()
+	spec := func(text string) mcppalette.ToolSpec {
+		input, written, err := jsonval.DecodeInOrder([]byte(text), jsonval.DefaultLimits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jsonschema.KeepOrder(input, written)
+		return mcppalette.ToolSpec{Name: "read", InputSchema: jsonval.AsObject(input)}
+	}
+	first := spec(`{"properties": {"path": {"properties": {"z": {}, "y": {}}}, "from": {}, "_more": {}}}`)
+	other := spec(`{"properties": {"from": {}, "_more": {}, "path": {"properties": {"y": {}, "z": {}}}}}`)
+	sorted := spec(`{"properties": {"_more": {}, "from": {}, "path": {"properties": {"y": {}, "z": {}}}}}`)
+	// as it was before the order was known: what is pinned stays so
+	const pinned = "2fba8b2ea9e0a37c882302ffdce455b8cac807ea4c9f5de3a2e89d76647e64cb"
+	if a, b, c := first.Digest(), other.Digest(), sorted.Digest(); a != pinned || b != pinned || c != pinned {
+		t.Errorf("the order belongs to the digest: %s, %s, %s", a, b, c)
+	}
+	for tools, want := range map[string]string{
+		`{}`: `files_read ["path","from","_more"] ["z","y"]`,
+		`{"look": {"_activity": {"mcp": {"server": "files", "tool": "read"}}, "properties": {"path": {"title": "P"}, "a": {}, "from": {}}}}`: `look ["path","from","_more"] ["z","y"]`,
+		`{"look": {"_activity": {"mcp": {"server": "files", "tool": "read"}}, "_order": ["from"]}}`:                                          `look ["from"] ["z","y"]`,
+	} {
+		idea, ps := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"files": {"url": "https://a.example"}}}, "schema": {"tools": ` + tools + `}}`))
+		if len(ps.Errors()) > 0 {
+			t.Fatal(ps)
+		}
+		added := mcppalette.ResolveTools(idea, map[string][]mcppalette.ToolSpec{"files": {first}})
+		for name, tool := range added.ToolSources {
+			got := name + " " + string(jsonval.Encode(jsonval.At(tool, "_order"))) + " " +
+				string(jsonval.Encode(jsonval.At(tool, "properties", "path", "_order")))
+			if got != want {
+				t.Errorf("%s: %s, want %s", tools, got, want)
+			}
+		}
+		if len(added.ToolSources) != 1 || len(added.Problems) > 0 {
+			t.Errorf("%s: %+v", tools, added)
+		}
 	}
 }

@@ -46,9 +46,8 @@ type Call struct {
 	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
 	// InstanceName is the instance's name for people.
 	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
-	// Fields are the parameters that people are shown: the required ones as the Tool's schema lists them, then the
-	// others by name.
-	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them: the required ones as the Tool's schema lists them, then the others by name; params has them as they are"`
+	// Fields are the parameters that people are shown, as jsonschema.ShownOrder has them.
+	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order in which the Tool's schema was written, else the required ones as it lists them, then the others by name; params has them as they are"`
 
 	Parts     Parts  `json:"-"` // of Sentence
 	ToolTitle string `json:"-"`

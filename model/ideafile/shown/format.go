@@ -114,8 +114,7 @@ func (f *Format) readMembers(root any, m jsonval.Object, levels int) {
 	if len(properties) == 0 {
 		return
 	}
-	required := jsonschema.Required(m)
-	f.Properties, f.Order = map[string]Format{}, jsonschema.OrderedNames(properties, required)
+	f.Properties, f.Order = map[string]Format{}, jsonschema.ShownOrder(m)
 	for _, name := range f.Order {
 		f.Properties[name] = formatOf(root, properties[name], levels-1)
 	}
@@ -139,6 +138,11 @@ func besideNull(m jsonval.Object) (other any, ok bool) {
 
 // Problem describes the first error in the annotations of one schema, and its key; "" if there is none.
 func Problem(schema jsonval.Object) (key, problem string) {
+	if order, has := schema[jsonschema.OrderKey]; has {
+		if _, isList := jsonval.AsStringList(order); !isList {
+			return jsonschema.OrderKey, "want a list of names of properties, not " + jsonval.Shown(order)
+		}
+	}
 	display, has := schema[jsonschema.DisplayKey]
 	if !has {
 		return "", ""

@@ -11,6 +11,8 @@ import (
 	"github.com/go-openapi/jsonpointer"
 
 	"processidea/internal/yamlvalue"
+	"processidea/model/diag"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -24,6 +26,7 @@ type document struct {
 	// knownNodes is the minimum size of the schema behind a reference, by hidden and the reference: a schema known to
 	// be too large for one form is not followed again for the next.
 	knownNodes map[string]int
+	placed     int // how many fields have a place
 }
 
 // maxValidated is how large a document may be to be validated as a whole, in bytes: the validator follows every way
@@ -53,8 +56,8 @@ func loadDocument(root any, size int) (*document, error) {
 			fmt.Sprintf("the document is larger than %d KB and was not checked",
 				maxValidated>>10))
 	} else if err := doc.Validate(loader.Context, openapi3.DisableExamplesValidation(),
-		openapi3.DisableSchemaDefaultsValidation(),
-		openapi3.DisableSchemaPatternValidation(), openapi3.AllowExtraSiblingFields("pathItems")); err != nil {
+		openapi3.DisableSchemaDefaultsValidation(), openapi3.DisableSchemaPatternValidation(),
+		openapi3.AllowExtraSiblingFields("pathItems", jsonschema.OrderKey)); err != nil {
 		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
 	}
 	return d, nil
@@ -62,15 +65,18 @@ func loadDocument(root any, size int) (*document, error) {
 
 // decode reads a document, JSON or YAML, as a JSON value.
 func decode(data []byte) (any, error) {
-	v, err := jsonval.DecodeWithBounds(bytes.TrimPrefix(data, []byte("\uFEFF")),
+	v, written, err := jsonval.DecodeInOrder(bytes.TrimPrefix(data, []byte("\uFEFF")),
 		jsonval.DecodeLimits{MaxDepth: 200, MaxNumberLen: 400})
-	if err == nil {
-		return v, nil
+	if err != nil {
+		var problem *diag.Problem
+		if v, written, problem = yamlvalue.DecodeForeign(data); problem != nil {
+			return nil, errors.New(problem.Message)
+		}
 	}
-	v, problem := yamlvalue.DecodeForeign(data)
-	if problem != nil {
-		return nil, errors.New(problem.Message)
-	}
+	walkSchemas(v, "#", func(schema any, _ string) any {
+		jsonschema.KeepOrder(schema, written)
+		return schema
+	})
 	return v, nil
 }
 

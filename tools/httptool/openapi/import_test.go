@@ -15,6 +15,7 @@ import (
 
 	"processidea/model/check"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/tools/httptool"
@@ -184,6 +185,43 @@ func TestAnImportedToolIsCalled(t *testing.T) {
 		}
 		if err := form.Validate(result); (err == nil) != (row.fits == "yes") {
 			t.Errorf("%s: the result fits: %v", row.tool, err)
+		}
+	}
+}
+
+func TestPeopleAreShownParametersAsTheDocumentHasThem(t *testing.T) {
+	t.Parallel()
+	const document = `{"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "servers": [{"url": "https://a.example"}],
+"paths": {"/pay/{shop}": {"post": {"operationId": "pay",
+  "parameters": [{"name": "shop", "in": "path", "required": true, "schema": {"type": "string"}}, {"name": "dry", "in": "query", "schema": {"type": "boolean"}}],
+  "requestBody": {"required": true, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Payment"}}}}, "responses": {"200": {"description": "ok"}}}}},
+"components": {"schemas": {
+  "Payment": {"type": "object", "required": ["amount"], "properties": {"to": {"$ref": "#/components/schemas/Party"}, "note": {"type": "string", "BROKEN": 1},
+    "amount": {"type": "number"}, "id": {"type": "string", "readOnly": true}}},
+  "Party": {"type": "object", "properties": {"name": {"type": "string"}, "iban": {"type": "string"}}, "example": {"properties": {"b": 1, "a": 2}}}}}}`
+	yaml := strings.ReplaceAll(document, "\n", "\n ")
+	for name, text := range map[string]string{
+		"JSON": strings.Replace(document, `, "BROKEN": 1`, "", 1), "YAML": "# \n" + strings.Replace(yaml, `, "BROKEN": 1`, "", 1),
+		"mended": strings.Replace(document, `"BROKEN": 1`, `"minLength": -1`, 1),
+	} {
+		r := imported(t, []byte(text), openapi.Options{})
+		if name != "mended" && len(r.Notes) > 0 {
+			t.Errorf("%s: %q", name, r.Notes)
+		}
+		tool := r.Tools["pay"]
+		idea, ps := ideafile.ReadIdea(map[string]any{"schema": map[string]any{"tools": r.Tools}})
+		if len(ps.Errors()) > 0 {
+			t.Fatal(ps)
+		}
+		c := shown.WordsOf(idea).Call("pay", map[string]any{"shop": "1", "dry": true, "note": "2", "amount": "3",
+			"to": map[string]any{"iban": "4", "name": "5"}}, "", shown.Case{}, shown.English)
+		got := jsonval.Map(c.Fields, func(f shown.Field) string { return f.Name })
+		if want := "shop dry to.name to.iban note amount"; strings.Join(got, " ") != want {
+			t.Errorf("%s: %s, want %s\n%s", name, got, want, jsonval.Encode(tool))
+		}
+		// what the LLM reads first stays
+		if got := string(jsonval.Encode(jsonval.At(tool, "required"))); got != `["shop","amount"]` {
+			t.Errorf("%s: it requires %s", name, got)
 		}
 	}
 }

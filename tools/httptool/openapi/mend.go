@@ -24,7 +24,7 @@ type mender struct {
 // mend returns a mended copy of a document, and notes on what was mended: none if there was nothing.
 func mend(root any) (mended any, notes []string) {
 	m := &mender{places: map[string][]string{}, usable: map[string]bool{}}
-	mended = m.walk(root, "#")
+	mended = walkSchemas(root, "#", m.schema)
 	for words, places := range jsonval.Sorted(m.places) {
 		more := ""
 		if n := len(places) - 1; n > 0 {
@@ -35,17 +35,18 @@ func mend(root any) (mended any, notes []string) {
 	return mended, notes
 }
 
-// walk looks for schemas: under the key "schema", and among the components. A pointer is the place of a part.
-func (m *mender) walk(part any, pointer string) any {
+// walkSchemas returns a document with its schemas changed: under the key "schema", and among the components. A pointer
+// is the place of a part.
+func walkSchemas(part any, pointer string, change func(schema any, pointer string) any) any {
 	return jsonval.WithMembers(part, func(step string, inner any) any {
 		at := pointer + "/" + jsonschema.EscapePointerStep(step)
 		switch {
 		case pointer == "#/components/schemas", step == "schema" && path.Dir(pointer) != "#/components":
-			return m.schema(inner, at)
+			return change(inner, at)
 		case step == "example", step == "examples", strings.HasPrefix(step, "x-"):
 			return inner
 		}
-		return m.walk(inner, at)
+		return walkSchemas(inner, at, change)
 	})
 }
 

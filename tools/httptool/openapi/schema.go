@@ -113,13 +113,16 @@ func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 		}
 	}
 	required, _ := m["required"].([]any)
+	shown := jsonschema.ShownOrder(m)
 	var list []field
 	for name, schema := range jsonval.Sorted(properties) {
 		if d.plainSchema(schema)[hidden] == true {
 			continue
 		}
-		list = append(list, field{name: name, schema: schema, required: slices.Contains(required, any(name))})
+		list = append(list, field{name: name, schema: schema, required: slices.Contains(required, any(name)),
+			place: d.placed + slices.Index(shown, name) + 1})
 	}
+	d.placed += len(properties)
 	return list, true
 }
 
@@ -152,7 +155,7 @@ func (c *converter) keywords(m jsonval.Object) jsonval.Object {
 		}
 		switch {
 		case v == nil && k != "const" && k != "default": // as if it were not there
-		case slices.Contains(ofValues, k):
+		case slices.Contains(ofValues, k), k == jsonschema.OrderKey:
 			out[k] = v
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
 			out[k] = v // servers are less exact in their answers

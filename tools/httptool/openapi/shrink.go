@@ -3,6 +3,7 @@ package openapi
 import (
 	"strings"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -22,7 +23,7 @@ func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hid
 	convert := func(maxDepth int) (c *converter, out any, fits bool) {
 		c = newConverter(t.doc, hidden, maxDepth, min(maxNodes, limit/leastNode))
 		out = build(c)
-		return c, out, c.nodes <= c.maxNodes && len(jsonval.Encode(out)) <= limit
+		return c, out, c.nodes <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutOrder(out))) <= limit
 	}
 	c, out, fits := convert(-1)
 	if !fits {

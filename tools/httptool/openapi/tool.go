@@ -3,9 +3,11 @@ package openapi
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -37,6 +39,7 @@ type field struct {
 	schema            any // as the document has it; nil for any value
 	required          bool
 	list              string // what separates the items of a list that is given as a text
+	place             int    // among the fields as people are shown them; 0: after those that were added
 }
 
 // newTool reads one operation.
@@ -65,6 +68,10 @@ func (t *tool) add(f field, in string) string {
 		name = strings.TrimSuffix(in+"_"+name, "_")
 	}
 	f.name = uniqueName(name, 1<<10, t.used)
+	if f.place == 0 {
+		t.doc.placed++
+		f.place = t.doc.placed
+	}
 	t.fields = append(t.fields, f)
 	return "{" + f.name + "}"
 }
@@ -101,6 +108,8 @@ func (t *tool) asIdeaTool() jsonval.Object {
 	if len(required) > 0 {
 		tree["required"] = required
 	}
+	shown := slices.SortedFunc(slices.Values(t.fields), func(a, b field) int { return a.place - b.place })
+	jsonschema.SetOrder(tree, jsonval.Map(shown, func(f field) string { return f.name }))
 	if d := t.op.description(); d != "" {
 		tree["description"] = d
 	}
