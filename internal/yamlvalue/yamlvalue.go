@@ -149,7 +149,7 @@ func (y *yamlReader) readObject(n *yaml.Node, path string, depth int) (any, erro
 		if err != nil {
 			return nil, err
 		}
-		m, has[k.Value] = m.With(k.Value, v), true
+		m, has[k.Value] = m.Append(k.Value, v), true
 	}
 	for _, part := range merged {
 		part, _ := part.(jsonval.OrderedObject)
