@@ -33,7 +33,8 @@ type ToolSpec struct {
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec, in which keys have no order.
 func (s ToolSpec) Digest() string {
 	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
-		"name": s.Name, "description": s.Description, "input": jsonschema.WithoutOrder(s.InputSchema), "output": s.OutputSchema,
+		"name": s.Name, "description": s.Description, "input": jsonschema.WithoutOrder(s.InputSchema),
+		"output": s.OutputSchema,
 	})))
 	return hex.EncodeToString(sum[:])
 }
