@@ -15,15 +15,17 @@ import (
 )
 
 // mender leaves out of the schemas of a document what no schema can say, such as minLength -1, or what Swagger 2 said
-// in another way. The library refuses the document for it, and the check of a Tool every operation with such a schema.
+// in another way, and reads around them what has another type than it should, such as version: 1.0. The library refuses
+// the document for it, and the check of a Tool every operation with such a schema.
 type mender struct {
+	document
 	places map[string][]string // of what was left out or changed, by the words for it
 	usable map[string]bool     // by keyword and value
 }
 
 // mend returns a mended copy of a document, and notes on what was mended: none if there was nothing.
 func mend(root any) (mended any, notes []string) {
-	m := &mender{places: map[string][]string{}, usable: map[string]bool{}}
+	m := &mender{document: document{root: root}, places: map[string][]string{}, usable: map[string]bool{}}
 	mended = m.walk(root, "#")
 	for words, places := range jsonval.Sorted(m.places) {
 		more := ""
@@ -42,11 +44,50 @@ func (m *mender) walk(part any, pointer string) any {
 		switch {
 		case pointer == "#/components/schemas", step == "schema" && path.Dir(pointer) != "#/components":
 			return m.schema(inner, at)
-		case step == "example", step == "examples", strings.HasPrefix(step, "x-"):
+		case step == "example", strings.HasPrefix(step, "x-"):
 			return inner
+		case step == "examples":
+			return m.examples(inner, at)
+		case isTextPlace(step, pointer):
+			return m.text(inner, at)
+		case inner == "true", inner == "false": // required, deprecated, explode
+			m.note(at, "%s is read as a flag", inner)
+			return inner == "true"
 		}
 		return m.walk(inner, at)
 	})
+}
+
+// isTextPlace reports whether a text stands under a key, if no object does: parts of a document have names of their
+// own.
+func isTextPlace(step, pointer string) bool {
+	switch step {
+	case "openapi", "title", "version", "description", "summary", "name", "operationId", "url":
+		return true
+	case "default":
+		return path.Base(path.Dir(pointer)) == "variables" // of a server
+	}
+	return path.Base(pointer) == "tags" || path.Base(pointer) == "enum"
+}
+
+func (m *mender) text(part any, pointer string) any {
+	switch part := part.(type) {
+	case json.Number, bool:
+		m.note(pointer, "%s is read as a text", part)
+		return jsonval.EncodeToString(part)
+	case string:
+		return part
+	}
+	return m.walk(part, pointer)
+}
+
+// examples are named, and not a list as in schemas.
+func (m *mender) examples(part any, pointer string) any {
+	if list, ok := part.([]any); ok {
+		m.note(pointer, "examples is left out: it cannot be %s", list)
+		return jsonval.Object{}
+	}
+	return part
 }
 
 func (m *mender) schema(part any, pointer string) any {
@@ -59,6 +100,12 @@ func (m *mender) schema(part any, pointer string) any {
 		return jsonval.Object{}
 	}
 	own := maps.Clone(schema)
+	if ref, ok := schema["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
+		if _, err := m.find(ref); err != nil {
+			delete(own, "$ref")
+			m.note(pointer, "$ref is left out: %s finds nothing", ref)
+		}
+	}
 	for _, k := range jsonval.SortedKeys(schema) {
 		v, there := own[k]
 		switch {
