@@ -132,7 +132,7 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 	var all map[string]json.RawMessage
 	encoded, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(object, &all) != nil {
+	if err != nil || json.Unmarshal(object, &all) != nil || all == nil { // null is none
 		return object
 	}
 	all[key] = encoded
@@ -148,7 +148,10 @@ var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, Intege
 
 // exactly reads the object that a server sent, from the _meta beside it.
 func exactly(meta mcp.Meta) (jsonval.Object, error) {
-	text, _ := meta[keyExact].(string)
+	text, sent := meta[keyExact].(string)
+	if !sent {
+		text = "null"
+	}
 	v, err := jsonval.DecodeWithBounds([]byte(text), serverBounds)
 	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {
