@@ -71,6 +71,7 @@ type choice struct {
 	index                    int
 	content, refusal, finish string
 	reasons                  bool // it has thoughts beside the content
+	whole                    bool // it is all of a message, and not what has been added to one
 	functions                []function
 }
 
@@ -84,11 +85,16 @@ type function struct {
 func newChunk(v *fastjson.Value, bytes int) chunk {
 	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: usageOf(v.Get("usage"))}
 	for _, o := range v.GetArray("choices") {
+		delta := o.Get("delta")
+		whole := delta == nil
+		if whole {
+			delta = o.Get("message")
+		}
 		c.choices = append(c.choices, choice{
-			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"),
-			content: contentOf(o.Get("delta", "content")), refusal: stringAt(o, "delta", "refusal"),
-			reasons:   stringAt(o, "delta", "reasoning_content")+stringAt(o, "delta", "reasoning") != "",
-			functions: functionsOf(o.Get("delta")),
+			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"), whole: whole,
+			content: contentOf(delta.Get("content")), refusal: stringAt(delta, "refusal"),
+			reasons:   stringAt(delta, "reasoning_content")+stringAt(delta, "reasoning") != "",
+			functions: functionsOf(delta),
 		})
 	}
 	return c

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"processidea/model/diag"
@@ -153,7 +155,27 @@ func (x *exchange) mayAnswerOtherwise() bool { return len(x.request.Completion) 
 
 // transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes
 // one.
-var transport = &http.Client{Transport: newTransport()}
+var transport = &http.Client{Transport: newTransport(), CheckRedirect: keepMethod}
+
+// keepMethod refuses a redirect that would make another request of a Request: net/http makes a GET of a POST.
+func keepMethod(next *http.Request, via []*http.Request) error {
+	switch {
+	case next.Method != via[0].Method:
+		return errRedirect{next.URL}
+	case len(via) >= 10:
+		return errors.New("it redirects without end")
+	}
+	return nil
+}
+
+// errRedirect means that a server is found at another address, and must be asked there.
+type errRedirect struct{ to *url.URL }
+
+func (e errRedirect) Error() string {
+	to := *e.to
+	to.User, to.RawQuery, to.Fragment = nil, "", ""
+	return "it redirects to " + strings.TrimSuffix(strings.TrimRight(to.String(), "/"), "/chat/completions")
+}
 
 func newTransport() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()

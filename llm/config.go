@@ -79,6 +79,9 @@ func checkAddress(text string) error {
 		return errors.New("llm: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
 		return errors.New("llm: read OPENAI_BASE_URL: leave out /chat/completions")
+	case u.RawQuery != "" || u.Fragment != "":
+		return errors.New("llm: read OPENAI_BASE_URL: leave out the ? or # and what follows, which would not be sent " +
+			"(of Azure, https://NAME.openai.azure.com/openai/v1 needs none)")
 	}
 	return nil
 }

@@ -60,6 +60,12 @@ func (x *exchange) classify(err error) *Error {
 		}
 		return e
 	}
+	var moved errRedirect
+	if errors.As(err, &moved) {
+		return &Error{Code: turn.CodeLLMError, Message: x.redact(fmt.Sprintf("the LLM's server at %s is at another "+
+			"address: %s. Set %s to that, start the worker again, and resume the process", x.client.host(), moved,
+			x.client.config.variable("OPENAI_BASE_URL")))}
+	}
 	if errors.Is(err, errNoFirstByte) {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
 	}

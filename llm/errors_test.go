@@ -202,7 +202,8 @@ func TestAnAddressThatIsNoneIsSaidAtOnce(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"": true, "http://127.0.0.1:11434/v1": true, "https://h/openai/v1/": true, "https://h": true,
 		"localhost:8000/v1": false, "h.example/v1": false, "http://": false, "ftp://h": false, "http://h:x/": false, "http://h:99999/v1": false,
-		"https://h/v1/chat/completions": false, "https://h/v1/chat/completions/": false,
+		"https://h/v1/chat/completions": false, "https://h/v1?api-version=1": false, "https://h/v1#x": false,
+		"https://h/v1/chat/completions/": false,
 	} {
 		l := Config{BaseURL: address, Key: "k"}
 		if err := l.Check(); (err == nil) != ok {

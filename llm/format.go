@@ -51,7 +51,17 @@ func (f requestFormat) String() string {
 // downgradeFormat leaves out what the server complained of, and reports whether there was anything to leave out.
 func (x *exchange) downgradeFormat() bool {
 	e := x.serverError
-	if e == nil || (e.status != http.StatusBadRequest && e.status != http.StatusUnprocessableEntity) {
+	if e == nil {
+		return false
+	}
+	// A server's words for a form that it cannot keep to: of the request, or of what its LLM wrote.
+	words := []string{"response_format", "response format", "json_schema", "json schema", "json_object",
+		"structured output", "grammar", "json_validate_failed"}
+	switch e.status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity:
+		words = append(words, "schema")
+	case http.StatusInternalServerError, http.StatusNotImplemented: // llama.cpp, of what it never takes
+	default:
 		return false
 	}
 	f := &x.format
@@ -60,8 +70,7 @@ func (x *exchange) downgradeFormat() bool {
 		f.noUsage = true
 	case e.mentions("max_completion_tokens") && !f.oldMaxTokens && x.params.MaxCompletionTokens.Valid():
 		f.oldMaxTokens = true
-	case f.response < textResponse && e.mentions("response_format", "response format", "json_schema", "json schema",
-		"json_object", "structured output", "grammar"):
+	case f.response < textResponse && e.mentions(words...):
 		f.response++
 	default:
 		return false

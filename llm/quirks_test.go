@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +167,9 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 		"usage comes with every chunk": each(func(s string) string {
 			return strings.Replace(s, `"id"`, `"usage":{"prompt_tokens":7,"completion_tokens":5},"id"`, 1)
 		}),
+		"as a whole message in an event": streaming(chunks(whole, done)),
+		"as a whole message, again, behind the pieces": streaming(chunks(append(slices.Clone(said[:len(said)-3]),
+			whole, done)...)),
 		"as parts of a list": each(func(s string) string {
 			return regexp.MustCompile(`"content":("(?:[^"\\]|\\.)*")`).ReplaceAllString(s,
 				`"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]},{"type":"text","text":$1}]`)

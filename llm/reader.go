@@ -92,6 +92,9 @@ func (r *replyReader) takeChunk(c chunk) {
 		if choice.index != 0 { // one was asked for
 			continue
 		}
+		if choice.whole && r.filter.bytes > 0 { // which came piece by piece
+			choice.content, choice.refusal, choice.functions = "", "", nil
+		}
 		if r.onWord != nil && (choice.reasons || choice.content != "" || choice.refusal != "" ||
 			len(choice.functions) > 0 || choice.finish != "" && choice.finish != "error") {
 			r.onWord()

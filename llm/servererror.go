@@ -95,7 +95,16 @@ func (e *serverError) impliedStatus() int {
 	case e.quotaExhausted():
 		return http.StatusTooManyRequests
 	}
-	return http.StatusInternalServerError
+	return cmp.Or(statuses[strings.ToLower(e.code)], statuses[strings.ToLower(e.kind)], http.StatusInternalServerError)
+}
+
+// statuses are what OpenAI, Anthropic and Google answer with, by their codes and kinds of errors.
+var statuses = map[string]int{
+	"invalid_api_key": 401, "context_length_exceeded": 400, "model_not_found": 404, "rate_limit_exceeded": 429,
+	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
+	"request_too_large": 413, "rate_limit_error": 429, "overloaded_error": 529,
+	"invalid_argument": 400, "unauthenticated": 401, "permission_denied": 403, "not_found": 404,
+	"resource_exhausted": 429, "unavailable": 503,
 }
 
 // plainText is a string as it is, null as nothing, and any other value as JSON.
@@ -121,9 +130,16 @@ func (e *serverError) transient() bool {
 	return e.status >= 500
 }
 
+// quotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others say that with the status of being
+// asked too often.
 func (e *serverError) quotaExhausted() bool {
-	const quota = "insufficient_quota"
-	return e.code == quota || e.kind == quota || strings.Contains(strings.ToLower(e.message), "insufficient balance")
+	for _, said := range []string{e.code, e.kind} {
+		switch said {
+		case "insufficient_quota", "exceeded_current_quota_error", "billing_not_active", "billing_hard_limit_reached":
+			return true
+		}
+	}
+	return strings.Contains(strings.ToLower(e.message), "insufficient balance")
 }
 
 // mentions reports whether the error is about one of the words.

@@ -72,6 +72,25 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			"answered 429: slow down", true},
 		"in a stream, its quota": {streaming(chunks(`{"error":{"code":"insufficient_quota","message":"pay"}}`)),
 			"answered 429: pay", false},
+		"in a stream, by its kind": {streaming(chunks(
+			`{"error":{"type":"invalid_request_error","message":"maximum context length"}}`)),
+			"answered 400: maximum context length", false},
+		"in a stream, by its code": {streaming(chunks(
+			`{"error":{"type":"invalid_request_error","code":"invalid_api_key","message":"no such key"}}`)),
+			"answered 401: no such key. Mend its key", false},
+		"in a stream, Anthropic": {streaming("event: error\ndata: " +
+			`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}` + "\n\n"),
+			"answered 529: Overloaded", true},
+		"Moonshot": {refusing(429,
+			`{"error":{"message":"your account is suspended","type":"exceeded_current_quota_error"}}`),
+			"answered 429: your account is suspended", false},
+		"no bill paid": {refusing(429, `{"error":{"message":"not active","code":"billing_not_active"}}`),
+			"answered 429: not active", false},
+		"another address": {func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				http.Redirect(w, r, "https://u:p@llm.example/v1/chat/completions?x=1", http.StatusMovedPermanently)
+			}
+		}, "is at another address: it redirects to https://llm.example/v1. Set OPENAI_BASE_URL to that", false},
 		"in a stream, no code": {streaming(chunks(`{"error":"oops"}`)), "answered 500: oops", true},
 		"in an event": {streaming("event: error\ndata: {\"message\":\"oops\"}\n\n"),
 			"answered 500: oops", true},
@@ -218,6 +237,22 @@ func TestWhatAServerDoesNotTakeIsAskedForInAnotherWay(t *testing.T) {
 			"json_schema json_object"},
 		"it cannot make a grammar": {
 			says(400, `{"error":{"code":400,"message":"Failed to parse grammar","type":"invalid_request_error"}}`),
+			"json_schema json_object"},
+		"its words are Google's": {says(400, `[{"error":{"code":400,"message":"The specified schema produces a `+
+			`constraint that has too many states for serving.","status":"INVALID_ARGUMENT"}}]`),
+			"json_schema json_object"},
+		"its LLM does not keep to it": {says(400, `{"error":{"message":"Failed to generate JSON.",`+
+			`"type":"invalid_request_error","code":"json_validate_failed","failed_generation":""}}`),
+			"json_schema json_object"},
+		"it says so in a stream": {func(body map[string]any) (int, string) {
+			if formatOf(body) == "json_schema" {
+				return 200, chunks(`{"error":{"type":"invalid_request_error","message":"no json_schema here"}}`)
+			}
+			return 0, ""
+		}, "json_schema json_object"},
+		"it says so with a 500": {says(500, `{"error":{"code":500,"message":"failed to parse grammar"}}`),
+			"json_schema json_object"},
+		"it says so with a 501": {says(501, `{"error":"structured output is not implemented"}`),
 			"json_schema json_object"},
 		"it knows no stream options": {
 			has("stream_options", `{"error":{"message":"Unknown parameter: stream_options"}}`),

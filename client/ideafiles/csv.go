@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -59,15 +60,15 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) ([]row, diag.Problem
 func readTable(
 	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns,
 ) (rows []row, header []string, ps diag.Problems) {
-	separator, lines, skipped, err := separatorOf(data)
+	separator, lines, skipped, err := separatorOf(withLineFeeds(data))
 	if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
 	r := csv.NewReader(bytes.NewReader(lines))
-	r.Comma = separator
+	r.Comma, r.FieldsPerRecord = separator, -1
 	header, err = r.Read()
 	if err == nil {
-		err = checkHeader(header)
+		header, err = columnNames(header)
 	}
 	if errors.Is(err, io.EOF) {
 		return nil, nil, nil
@@ -79,50 +80,84 @@ func readTable(
 	if missing := missingColumns(header, shared); missing != "" {
 		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skipped+1), Message: missing}}
 	}
-	schemas := shared.SchemaByKind
-	empty := 0
+	schemas, empty, known, thousands := shared.SchemaByKind, 0, knownCells{}, thousandsColumns{}
 	r.ReuseRecord = true // the texts of its cells are their own
-	known := knownCells{}
 	for left := jsonval.MaxParts(len(data)); ; {
 		cells, err := r.Read()
 		if left -= jsonval.ObjectParts + len(cells); left < 0 && err == nil {
 			return nil, nil, diag.Problems{{JSONPath: file, Message: jsonval.TooManyParts(len(data)).Error()}}
 		}
 		if errors.Is(err, io.EOF) {
-			if empty > 0 {
-				ps.Warn(file, "%d empty rows are left out", empty)
-			}
+			ps.Append(tableWarnings(file, empty, separator, thousands)...)
 			return rows, header, ps
+		}
+		if err == nil && isEmptyRow(cells) {
+			empty++
+			continue
+		}
+		line := 0
+		if err == nil {
+			line, _ = r.FieldPos(0)
+			cells, err = fittingCells(cells, len(header), line)
 		}
 		if err != nil {
 			ps.Append(csvProblem(file, skipped, err))
 			return rows, header, ps
 		}
-		if isEmptyRow(cells) {
-			empty++
-			continue
-		}
-		line, _ := r.FieldPos(0)
 		row := row{file: file, line: skipped + line, fields: make(jsonval.Object, len(header))}
 		wrong := row.fill(header, cells, schemas, untyped, known)
 		row.isWrong = len(wrong) > 0
+		thousands.see(row.fields)
 		ps.Append(wrong...)
 		rows = append(rows, row)
 	}
 }
 
-func checkHeader(header []string) error {
+func tableWarnings(file string, empty int, separator rune, thousands thousandsColumns) (ps diag.Problems) {
+	if empty > 0 {
+		ps.Warn(file, "%d empty rows are left out", empty)
+	}
+	if separator == ';' { // of people who write a decimal with a comma, and thousands with a point
+		ps.Append(thousands.warnings(file)...)
+	}
+	return ps
+}
+
+// columnNames are the names in a header, without what surrounds them unseen. Columns without a name behind the last one
+// are none: spreadsheets write them where somebody once typed.
+func columnNames(header []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for n, key := range header {
+		key = strings.TrimFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
 		switch {
 		case key == "":
-			return fmt.Errorf("column %d has no name", n+1)
+			if err == nil {
+				err = fmt.Errorf("column %d has no name", n+1)
+			}
+			continue
+		case err != nil: // one before it has none
+			return nil, err
 		case seen[key]:
-			return fmt.Errorf("two columns are named %q", key)
+			return nil, fmt.Errorf("two columns are named %q", key)
 		}
 		seen[key] = true
+		names = append(names, key)
 	}
-	return nil
+	if len(names) > 0 {
+		err = nil
+	}
+	return names, err
+}
+
+// fittingCells are the cells of a row, one for each column. Empty ones behind them are left out.
+func fittingCells(cells []string, columns, line int) ([]string, error) {
+	for len(cells) > columns && strings.TrimSpace(cells[len(cells)-1]) == "" {
+		cells = cells[:len(cells)-1]
+	}
+	if len(cells) != columns {
+		return nil, &csv.ParseError{Line: line, Err: errors.New("the row has more or fewer cells than the header")}
+	}
+	return cells, nil
 }
 
 // missingColumns says which columns the schema of the input requires and the header lacks. Rows of several kinds
@@ -151,11 +186,7 @@ func missingColumns(header []string, shared ideafile.InstanceView) string {
 func csvProblem(file string, skipped int, err error) diag.Problem {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		message := at.Err.Error()
-		if errors.Is(at.Err, csv.ErrFieldCount) {
-			message = "the row has more or fewer cells than the header"
-		}
-		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: message}
+		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: at.Err.Error()}
 	}
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
@@ -272,6 +303,9 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	if text == "" {
 		return text, isText, nil
 	}
+	if err := spoiledCell(text, types); err != nil {
+		return nil, false, err
+	}
 	for _, t := range types {
 		if v, ok := cellOf(text, t); ok {
 			return v, true, nil
@@ -281,6 +315,8 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
 		if decimalComma.MatchString(text) {
 			err = fmt.Errorf("%w: a decimal is written with a point", err)
+		} else if grouped.MatchString(text) {
+			err = fmt.Errorf("%w: thousands are not separated, and a decimal is written with a point", err)
 		}
 		return nil, false, err
 	}
@@ -307,8 +343,12 @@ func (k knownCells) cell(kind, column, text string, types []string) (v any, keep
 	return v, keep, err
 }
 
-// decimalComma finds 12,50 and 1.234,50.
-var decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
+var (
+	// decimalComma finds 12,50 and 1.234,50.
+	decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
+	// grouped finds 1,234.50 and 1 234,50.
+	grouped = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
+)
 
 // cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE.
 func cellOf(text, want string) (any, bool) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"processidea/model/diag"
@@ -51,8 +52,10 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 		return nil, nil, diag.Problems{*problem}
 	}
 	switch {
-	case strings.EqualFold(filepath.Ext(path), ".csv"):
+	case slices.Contains(tableEndings, strings.ToLower(filepath.Ext(path))):
 		rows, ps = readCSV(name, data, idea)
+	case !isJSONText(data):
+		ps.Add(name, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
 	case jsonval.CheckParts(data) != nil:
 		ps.Add(name, "%s", jsonval.CheckParts(data))
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")):
@@ -63,6 +66,9 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	if len(rows)+len(ps.Errors()) == 0 {
 		ps.Add(name, "it has no rows")
 	}
+	if len(rows) == 1 {
+		ps.Append(rows[0].wrapsOthers(idea)...)
+	}
 	messages, wrong := messagesOf(rows, idea)
 	lines = make([]int32, len(rows)) // no text each: there are many
 	for n, r := range rows {
@@ -70,6 +76,31 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	}
 	ps.Append(wrong...)
 	return messages, lines, ps
+}
+
+// tableEndings are the ends of the names of tables.
+var tableEndings = []string{".csv", ".tsv"}
+
+// isJSONText reports whether a file may hold rows in JSON: it begins as an object or a list, or is empty.
+func isJSONText(data []byte) bool {
+	data = bytes.TrimSpace(data)
+	return len(data) == 0 || data[0] == '{' || data[0] == '['
+}
+
+// wrapsOthers warns of an only row that holds nothing but a list of objects: APIs put one around rows, {"data": […]}.
+func (r row) wrapsOthers(idea *ideafile.Idea) (ps diag.Problems) {
+	schema := ideafile.InstanceViewOf(idea.Context, "").SchemaByKind[ideafile.TypeInput]
+	if len(r.fields) > 1 {
+		return nil
+	}
+	for key, v := range r.fields {
+		list, _ := v.([]any)
+		if len(list) > 0 && jsonval.TypeOf(list[0]) == "object" && propertiesOf(schema)[key] == nil {
+			ps.Warn(r.place(), "the only row is an object around a list of %d: if they are the rows, write the "+
+				"list alone", len(list))
+		}
+	}
+	return ps
 }
 
 // Messages makes rows the messages that they stand for, as ReadRows does, where they come from no file. A row is an

@@ -136,11 +136,11 @@ func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
 
 func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"a,b\n1\n":        {"rows.csv:2", "the row has more or fewer cells than the header"},
-		"a,a\n1,2\n":      {"rows.csv:1", `two columns are named "a"`},
-		"a,,b\n1,2,3\n":   {"rows.csv:1", "column 2 has no name"},
-		"a\n1\n\"x\ny\n":  {"rows.csv:4", `extraneous or missing " in quoted-field`},
-		"a\n\"x\ny\"\n*,": {"rows.csv:4", "the row has more or fewer cells than the header"},
+		"a,b\n1\n":         {"rows.csv:2", "the row has more or fewer cells than the header"},
+		"a,a\n1,2\n":       {"rows.csv:1", `two columns are named "a"`},
+		"a,,b\n1,2,3\n":    {"rows.csv:1", "column 2 has no name"},
+		"a\n1\n\"x\ny\n":   {"rows.csv:4", `extraneous or missing " in quoted-field`},
+		"a\n\"x\ny\"\n*,*": {"rows.csv:4", "the row has more or fewer cells than the header"},
 	} {
 		_, problems := rowsOf(t, "rows.csv", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
@@ -161,6 +161,20 @@ func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
 	} {
 		_, problems := rowsOf(t, "rows.jsonl", text, noContext)
 		wantProblem(t, problems, want[0], want[1])
+	}
+}
+
+func TestAnObjectAroundTheRowsIsToldOf(t *testing.T) {
+	t.Parallel()
+	const typed = `{"context":[{"type":"input","schema":{"properties":{"items":{"type":"array"}}}}]}`
+	for text, warned := range map[string]bool{
+		`{"data": [{"a": 1}, {"a": 2}]}`: true, "{\"data\": [{\"a\": 1}]}\n{\"data\": [{\"a\": 2}]}": false,
+		`{"items": [{"a": 1}]}`: false, `{"data": [1]}`: false, `{"data": [{"a": 1}], "of": 1}`: false,
+	} {
+		_, problems := rowsOf(t, "rows.json", text, typed)
+		if (len(problems) > 0) != warned || len(problems.Errors()) > 0 {
+			t.Errorf("%s: %v", text, problems)
+		}
 	}
 }
 
@@ -200,7 +214,7 @@ func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
 // not.
 func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	t.Parallel()
-	const typed = `{"context":[{"type":"input","schema":{"required":["name","amount"],"properties":{"amount":{"type":"number"}}}}]}`
+	const typed = `{"context":[{"type":"input","schema":{"required":["name","amount"],"properties":{"amount":{"type":"number"},"n":{"type":"integer"}}}}]}`
 	utf16 := func(order binary.ByteOrder, text string) string {
 		var b bytes.Buffer
 		for _, unit := range utf16.Encode([]rune("\uFEFF" + text)) {
@@ -216,6 +230,12 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 		"UTF-16, little end first": utf16(binary.LittleEndian, rows),
 		"UTF-16, big end first":    utf16(binary.BigEndian, rows),
 		"names in quotes":          strings.Replace(rows, "name;", `"name";`, 1),
+		"empty lines first":        "\r\n \r\n" + rows, "empty lines, then Excel's own": "\nsep=;\n" + rows,
+		"bars":                     strings.ReplaceAll(rows, ";", "|"),
+		"carriage returns alone":   strings.ReplaceAll(rows, "\n", ""),
+		"columns without anything": strings.NewReplacer("amount", "amount;; ", "12.50", "12.50;;").Replace(rows),
+		"a cell without anything":  strings.Replace(rows, "12.50", "12.50;", 1),
+		"spaces around names":      strings.Replace(rows, "name;amount", "\u00a0name ; amount\u200b", 1),
 	} {
 		got, problems := rowsOf(t, "rows.csv", text, typed)
 		if want := `{"_instance":"①","input":{"amount":12.50,"name":"Müller"},"type":"input"}`; got != want ||
@@ -236,8 +256,21 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 			"the row does not fit the schema of the input"},
 		"a decimal comma": {"name;amount\nA;12,50\n", "rows.csv:2 $.amount",
 			`not "12,50": a decimal is written with a point`},
-		"a long row": {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "more or fewer cells than the header"},
-		"alike":      {"_instance,name,amount\n①,A,1\n1,B,2\n", "rows.csv:3 $._instance", "are both typed 1"},
+		"thousands": {"name;amount\nA;1 234,50\n", "rows.csv:2 $.amount", "thousands are not separated"},
+		"thousands, no-break": {"name;amount\nA;1\u00a0234\n", "rows.csv:2 $.amount",
+			"thousands are not separated"},
+		"an error": {"name,amount\n#N/A,1\n", "rows.csv:2 $.name",
+			"says #N/A, which is an error of the spreadsheet"},
+		"an error, in German": {"name;amount\n#WERT!;1\n", "rows.csv:2 $.name",
+			"is an error of the spreadsheet"},
+		"an error, by LibreOffice": {"name,amount\nErr:502,1\n", "rows.csv:2 $.name",
+			"is an error of the spreadsheet"},
+		"a narrow column":               {"name,amount\n########,1\n", "rows.csv:2 $.name", "was too narrow"},
+		"a shortened number":            {"name,amount\n1.23457E+15,1\n", "rows.csv:2 $.name", "its digits are lost"},
+		"a shortened number, in German": {"name;amount\n1,2E+11;1\n", "rows.csv:2 $.name", "its digits are lost"},
+		"a shortened whole number":      {"name,amount,n\nA,1,1.23457E+15\n", "rows.csv:2 $.n", "its digits are lost"},
+		"a long row":                    {"sep=;\nname;amount\nA;1;2\n", "rows.csv:3", "more or fewer cells than the header"},
+		"alike":                         {"_instance,name,amount\n①,A,1\n1,B,2\n", "rows.csv:3 $._instance", "are both typed 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problems := rowsOf(t, "rows.csv", c.text, typed)
@@ -257,4 +290,31 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	wantProblem(t, problems, "rows.jsonl:1 $", "the row does not fit the schema of the input")
 	shared := strings.Replace(typed, `"context":[`, `"context":[{"type":"input","input":{"amount":3}},`, 1)
 	wantRows(t, "rows.csv", "name\nA\n", shared, `{"_instance":"①","input":{"name":"A"},"type":"input"}`)
+}
+
+func TestATableThatIsNotCalledSoIsToldOfItsName(t *testing.T) {
+	t.Parallel()
+	wantRows(t, "rows.TSV", "a\tb\n1\t2\n", noContext, `{"_instance":"①","input":{"a":"1","b":"2"},"type":"input"}`)
+	_, problems := rowsOf(t, "rows.txt", "a\tb\n1\t2\n", noContext)
+	wantProblem(t, problems, "rows.txt", "the name of a table ends with .csv or .tsv")
+	if len(problems) != 1 {
+		t.Error(problems)
+	}
+}
+
+// What may be as it should, and may not, is warned of.
+func TestPointsThatMayStandForThousandsAreToldOf(t *testing.T) {
+	t.Parallel()
+	const typed = `{"context":[{"type":"input","schema":{"properties":{"amount":{"type":"number"}}}}]}`
+	for text, warned := range map[string]bool{
+		"name;amount\nA;1.234\nB;12.500\nC;7\n": true, "name;amount\nA;1.234\nB;12.5\n": false,
+		"name,amount\nA,1.234\n": false, "name;amount\nA;0.125\n": false, "name;amount\nA;1234\n": false,
+	} {
+		_, problems := rowsOf(t, "rows.csv", text, typed)
+		if len(problems.Errors()) > 0 || (len(problems) > 0) != warned {
+			t.Errorf("%q: %v", text, problems)
+		}
+	}
+	wantRows(t, "rows.csv", "measure\n1.23457E+15\n", strings.Replace(typed, "amount", "measure", 1),
+		`{"_instance":"①","input":{"measure":1.23457E+15},"type":"input"}`)
 }

@@ -2,7 +2,9 @@ package ideafiles
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -10,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/unicode"
 
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 )
 
 // Spreadsheets write tables in many ways and do not say which. What can be told for sure is read, the rest is refused.
@@ -47,18 +50,31 @@ func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
 	return text, nil
 }
 
+// withLineFeeds is a table with line feeds at its lines' ends: Excel's "CSV (Macintosh)" has carriage returns alone.
+func withLineFeeds(text []byte) []byte {
+	if bytes.IndexByte(text, '\n') >= 0 {
+		return text
+	}
+	return bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+}
+
 // separatorNames are what separates the columns of tables, as people call it.
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
 // separatorOf returns the column separator of a CSV file, and its lines from the header on. A first line sep= sets the
-// separator, as Excel writes it; otherwise it is the separator found in the header, outside quotes.
+// separator, as Excel writes it; otherwise it is the separator found in the header, outside quotes: a bar where there
+// is no other. Reports begin with empty lines.
 func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
-	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	first, rest, more := bytes.Cut(text, []byte("\n"))
+	for more && len(bytes.TrimSpace(first)) == 0 {
+		text, skipped = rest, skipped+1
+		first, rest, more = bytes.Cut(text, []byte("\n"))
+	}
 	firstLine := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
 	if len(firstLine) > len("sep=") && strings.EqualFold(firstLine[:len("sep=")], "sep=") {
 		r, size := utf8.DecodeRuneInString(firstLine[len("sep="):])
 		if len(firstLine) == len("sep=")+size {
-			return r, rest, 1, nil
+			return r, rest, skipped + 1, nil
 		}
 	}
 	found := map[rune]bool{}
@@ -70,7 +86,7 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		if r == '\n' && !quoted {
 			break
 		}
-		if separatorNames[r] != "" && !quoted {
+		if (separatorNames[r] != "" || r == '|') && !quoted {
 			found[r] = true
 		}
 	}
@@ -82,9 +98,12 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 	}
 	switch len(names) {
 	case 0:
-		return ',', text, 0, nil
+		if found['|'] {
+			return '|', text, skipped, nil
+		}
+		return ',', text, skipped, nil
 	case 1:
-		return separator, text, 0, nil
+		return separator, text, skipped, nil
 	}
 	slices.Sort(names)
 	return 0, nil, 0, fmt.Errorf("the header has %s, so the separator of the columns is unclear: put quotes "+
@@ -96,4 +115,52 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 // typed.
 func isEmptyRow(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
+}
+
+// spreadsheetErrors are the values of formulas that fail, in the languages in which spreadsheets write them.
+var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMBRE)\?|` +
+	`¡?(DIV/0|REF|BEZUG|RIF|VALUE|WERT|VALEUR|VALOR|VALORE|NUM|NÚM|ZAHL|NOMBRE|NULL|NUL|NULO|SPILL|CALC)!)|` +
+	`(Err|Fehler|Erreur):5\d\d)$`)
+
+// shortened finds numbers that Excel shows, and writes, in this form since they have twelve digits or more.
+var shortened = regexp.MustCompile(`^-?\d([.,]\d{1,5})?E\+(1[1-9]|[2-9]\d)$`)
+
+// spoiledCell is why a cell says something else than it did in the spreadsheet; nil: it does not. types are the
+// column's.
+func spoiledCell(text string, types []string) error {
+	switch {
+	case len(text) >= 3 && strings.Trim(text, "#") == "":
+		return fmt.Errorf("the cell says %s, since its column was too narrow in the spreadsheet: widen the column, "+
+			"and save the file again", text[:3])
+	case spreadsheetErrors.MatchString(text):
+		return fmt.Errorf("the cell says %s, which is an error of the spreadsheet: mend its formula, or empty it", text)
+	case shortened.MatchString(text) && !slices.Contains(types, "number"):
+		return fmt.Errorf("the cell says %s, as spreadsheets shorten long numbers, and its digits are lost: format "+
+			"the column as text or as a whole number there; if it is a measure, give the column the type number", text)
+	}
+	return nil
+}
+
+// thousandsColumns says of columns with numbers whether every point in them has three digits behind it.
+type thousandsColumns map[string]bool
+
+var thousandsPoint = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)
+
+func (t thousandsColumns) see(row jsonval.Object) {
+	for key, v := range row {
+		if n, ok := v.(json.Number); ok && strings.Contains(n.String(), ".") {
+			was, seen := t[key]
+			t[key] = (was || !seen) && thousandsPoint.MatchString(n.String())
+		}
+	}
+}
+
+func (t thousandsColumns) warnings(file string) (ps diag.Problems) {
+	for key, all := range jsonval.Sorted(t) {
+		if all {
+			ps.Warn(file, "the numbers of %q are read as decimals, 1.234 as a little more than 1: if they are "+
+				"thousands, save the column without separators", key)
+		}
+	}
+	return ps
 }

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -269,6 +271,10 @@ func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context))
 		r, w := humago.Unwrap(ctx)
 		body, done, err := from.Read(w, r, op.MaxBodyBytes)
 		defer done()
+		// Clients on Windows begin with a byte order mark.
+		if text, marked := bytes.CutPrefix(body, []byte("\uFEFF")); marked && !op.SkipValidateBody {
+			body, r.Body, r.ContentLength = text, io.NopCloser(bytes.NewReader(text)), int64(len(text))
+		}
 		if err == nil && len(body) > 0 && !op.SkipValidateBody {
 			err = a.validate(ctx.Operation(), r.Header.Get("Content-Type"), body)
 		}

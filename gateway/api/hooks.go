@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -33,7 +34,11 @@ type hookInput struct {
 	WebhookID string `header:"webhook-id" doc:"the webhook's own; an id that comes twice starts once"`
 	Timestamp string `header:"webhook-timestamp" doc:"seconds since 1970, of now"`
 	Signature string `header:"webhook-signature" doc:"v1, a comma and the signature; several with spaces between"`
-	RawBody   []byte `contentType:"application/json"`
+	// Svix, which signs so, and sends for many, has names of its own.
+	SvixID        string `header:"svix-id" doc:"webhook-id, as Svix calls it"`
+	SvixTimestamp string `header:"svix-timestamp" doc:"webhook-timestamp, as Svix calls it"`
+	SvixSignature string `header:"svix-signature" doc:"webhook-signature, as Svix calls it"`
+	RawBody       []byte `contentType:"application/json"`
 }
 
 type hookOutput struct {
@@ -43,9 +48,9 @@ type hookOutput struct {
 
 func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	header := http.Header{}
-	header.Set(webhook.HeaderWebhookID, in.WebhookID)
-	header.Set(webhook.HeaderWebhookTimestamp, in.Timestamp)
-	header.Set(webhook.HeaderWebhookSignature, in.Signature)
+	header.Set(webhook.HeaderWebhookID, cmp.Or(in.WebhookID, in.SvixID))
+	header.Set(webhook.HeaderWebhookTimestamp, cmp.Or(in.Timestamp, in.SvixTimestamp))
+	header.Set(webhook.HeaderWebhookSignature, cmp.Or(in.Signature, in.SvixSignature))
 	o, err := a.Hooks.Receive(ctx, in.Name, header, in.RawBody)
 	if err != nil {
 		return nil, err

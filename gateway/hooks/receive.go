@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -69,10 +70,14 @@ func (r *rule) verifySignature(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// libraryCause is the library's error, without its subject.
+// libraryCause is the library's error, without its subject. Those who sign in another way see which one is meant.
 func libraryCause(err error) string {
+	if errors.Is(err, webhook.ErrRequiredHeaders) {
+		return fmt.Sprintf("it lacks %s, %s or %s, by which Standard Webhooks are signed", webhook.HeaderWebhookID,
+			webhook.HeaderWebhookTimestamp, webhook.HeaderWebhookSignature)
+	}
 	for _, known := range []error{
-		webhook.ErrRequiredHeaders, webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,
+		webhook.ErrInvalidHeaders, webhook.ErrNoMatchingSignature, webhook.ErrMessageTooOld,
 		webhook.ErrMessageTooNew,
 	} {
 		if errors.Is(err, known) {
@@ -97,7 +102,7 @@ func processOf(name, id string) string {
 
 // startOptions makes of a body what a process starts from; nil where the rule starts nothing from it.
 func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOptions, error) {
-	value, err := jsonval.Decode(body)
+	value, err := jsonval.Decode(bytes.TrimPrefix(body, []byte("\uFEFF")))
 	if err != nil {
 		return nil, refuse("the body: %s", err)
 	}

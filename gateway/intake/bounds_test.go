@@ -3,11 +3,13 @@ package intake_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -20,6 +22,8 @@ import (
 
 	webhook "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
+	"processidea/gateway/access"
+	"processidea/gateway/intake"
 	"processidea/internal/longrun"
 )
 
@@ -376,5 +380,17 @@ func TestARefusalNamesAHundredMistakesAndCountsTheRest(t *testing.T) {
 				len(p.Problems), len(text), c.status, c.want,
 				text, text[max(0, len(text)-200):])
 		}
+	}
+}
+
+func TestACompressedBodyIsRefusedInWords(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", strings.NewReader("\x1f\x8b"))
+	r.Header.Set("Content-Encoding", "gzip")
+	_, _, err := intake.New(time.Minute).Read(httptest.NewRecorder(), r, 100)
+	var refusal *access.Refusal
+	if !errors.As(err, &refusal) || refusal.Status != http.StatusUnsupportedMediaType ||
+		!strings.Contains(refusal.Message, `has the Content-Encoding "gzip": send it as it is`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -28,6 +28,7 @@ const (
 	CodeSlow     = "slow-request" // the body took too long
 	CodeBusy     = "busy"         // too much is being read
 	CodeCutOff   = "invalid"      // the body ended before its end
+	CodeEncoded  = "media-type"   // the body is compressed
 )
 
 const (
@@ -58,6 +59,10 @@ func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body
 	done = func() {}
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, done, nil
+	}
+	if how := r.Header.Get("Content-Encoding"); how != "" && how != "identity" {
+		return nil, done, access.Refuse(http.StatusUnsupportedMediaType, CodeEncoded,
+			"the body has the Content-Encoding %q: send it as it is", how)
 	}
 	if r.ContentLength > limit {
 		return nil, done, tooLarge(limit)

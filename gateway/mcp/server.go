@@ -101,8 +101,9 @@ func (a *agent) addTool(m *sdk.Server, t tool) {
 }
 
 // callTool checks the arguments, strictly read and with numbers as they were written, and gives the result as JSON.
+// Null is none: many agents write it for what they leave out.
 func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (string, error) {
-	if len(raw) == 0 {
+	if len(raw) == 0 || string(raw) == "null" {
 		raw = []byte("{}")
 	}
 	args, err := jsonval.DecodeObject(raw)
@@ -115,6 +116,7 @@ func (a *agent) callTool(ctx context.Context, t tool, raw json.RawMessage) (stri
 	}
 	schema, err := jsonschema.CompileSchema(form)
 	if err == nil {
+		args = jsonval.AsObject(schema.WithoutNulls(args))
 		err = schema.Validate(args)
 	}
 	if err != nil {

@@ -193,6 +193,7 @@ func TestWhatIsWrongIsToldWithItsPlace(t *testing.T) {
 		`{"idea": {}, "id": "a/b"}`:          "body.id",
 		`{"idea": {}, "instances": [7]}`:     "body.instances[0]",
 		`{"idea": {}, "instances": {}}`:      "body.instances",
+		"\uFEFF" + `{"idea": {}, "id": 7}`:   "body.id",
 		`{"idea": {"a": 1, "a": 2}}`:         "",
 		`{"idea": `:                          "body",
 		`{"idea": {}, "id": "\u0000"}`:       "body.id",

@@ -164,6 +164,11 @@ func TestAnAgentStartsLooksForksAndSimulates(t *testing.T) {
 		text, _ := a.call("list_processes", `{"path": "hooked"}`)
 		return strings.Contains(text, "agents-note-fork-1")
 	})
+	for _, args := range []string{`null`, `{}`, `{"path": null}`} {
+		if text, failed := a.call("list_processes", args); failed {
+			t.Errorf("%s: %s", args, text)
+		}
+	}
 	for args, want := range map[string]string{
 		`{"inptu": {}}`:  "inptu",
 		`{"input": 7}`:   "input",

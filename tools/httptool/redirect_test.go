@@ -46,6 +46,44 @@ func TestARedirectKeepsTheMethodWhereItsStatusSaysSo(t *testing.T) {
 	}
 }
 
+// A server that wants https, www or another slash would be asked for the page with GET: nothing would be done, and the
+// Call would be.
+func TestARedirectToTheSamePageIsNoResultOfARequestThatActs(t *testing.T) {
+	t.Parallel()
+	other, reached := serve(t, nil)
+	for _, status := range []int{301, 302, 303} {
+		for _, path := range []string{"/orders", "/orders/"} {
+			s, asked := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == "POST" || r.URL.Path == path {
+					w.Header().Set("Location", other.URL+"/orders?k=t0p-secret")
+					if path == "/orders/" {
+						w.Header().Set("Location", "/orders")
+					}
+					w.WriteHeader(status)
+				}
+			})
+			c := client(t, map[string]string{"TOKEN": "t0p-secret"}, s, other)
+			_, err := c.Do(bg, Spec{URL: s.URL + path}, object(t, `{"a":1}`), nil, "k")
+			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "/orders, and has not taken") ||
+				strings.Contains(e.Error(), "t0p-secret") || len(asked.take()) != 1 || len(reached.take()) != 0 {
+				t.Errorf("%d %s: %v", status, path, e)
+			}
+			if got, err := c.Do(bg, Spec{URL: s.URL + path, Method: "GET"}, nil, nil, "k"); err != nil {
+				t.Errorf("%d GET %s: %v, %v", status, path, got, err)
+			}
+			reached.take()
+		}
+		s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == "POST" {
+				http.Redirect(w, r, r.URL.Path, status) // which shows what it did
+			}
+		})
+		if _, err := client(t, nil, s).Do(bg, Spec{URL: s.URL + "/orders"}, nil, nil, "k"); err != nil {
+			t.Errorf("%d: %v", status, err)
+		}
+	}
+}
+
 func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s, asked := redirecting(t, 302, func(r *http.Request) string {
@@ -85,7 +123,7 @@ func TestEachHopIsCheckedAgainstTheList(t *testing.T) {
 			t.Errorf("%s: %v", location, e)
 		}
 	}
-	s, _ := redirecting(t, 302, func(*http.Request) string {
+	s, _ := redirecting(t, 307, func(*http.Request) string {
 		return strings.Replace(other.URL, "127.0.0.1", "localhost", 1)
 	})
 	c := New(Options{Allow: "*," + strings.TrimPrefix(s.URL, "http://")})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 )
 
 const maxRedirects = 5
@@ -100,6 +101,10 @@ func redirectRequest(r *request, resp *http.Response) (*request, error) {
 	next := *r
 	next.url, next.header = to, r.header.Clone()
 	if !keep && r.method != "GET" && r.method != "HEAD" {
+		if isSamePage(r.url, to) {
+			return nil, finalErrorf("redirect: the server is at %s://%s%s, and has not taken the request: write that "+
+				"address in the file", to.Scheme, to.Host, to.EscapedPath())
+		}
 		next.method, next.body, next.secretBody = "GET", nil, false
 		next.header.Del("Content-Type")
 	}
@@ -114,6 +119,14 @@ func redirectRequest(r *request, resp *http.Response) (*request, error) {
 		}
 	}
 	return &next, nil
+}
+
+// isSamePage reports whether an address leads to another one's page by https, at another host, or with another slash at
+// its end. A server that redirects there has done nothing: whoever is asked there with GET shows something, and the
+// Call would count as done.
+func isSamePage(from, to *url.URL) bool {
+	return strings.TrimRight(from.Path, "/") == strings.TrimRight(to.Path, "/") &&
+		(from.Path != to.Path || from.Scheme != to.Scheme || from.Host != to.Host)
 }
 
 // sameHost reports whether two URLs are of one server. A step from http to https on their default ports stays on it.

@@ -104,9 +104,24 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, st
 				Next: h.options.HTTP.RoundTripper(), MaxBytes: maxMessage + maxAround,
 				OnTooLarge: func() { c.breakOff(errTooLarge) },
 			}, headers, c},
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			CheckRedirect: func(to *http.Request, via []*http.Request) error {
+				if !isFollowed(to.Response) || len(via) > maxRedirects {
+					return http.ErrUseLastResponse
+				}
+				return nil
+			},
 		},
 	}, func() string { return "" }, nil
+}
+
+const maxRedirects = 3
+
+// isFollowed reports whether an answer redirects to another page of the server, such as one with a slash at its end,
+// and keeps the request. No other server may have the headers of the file.
+func isFollowed(answer *http.Response) bool {
+	from, keeps := answer.Request.URL, answer.StatusCode == 307 || answer.StatusCode == 308
+	to, err := answer.Location()
+	return keeps && err == nil && to.Scheme == from.Scheme && to.Host == from.Host
 }
 
 const headerProtocol = "MCP-Protocol-Version"
@@ -134,6 +149,9 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 			return err
 		}
 		id, method := asked(r)
+		if isFollowed(answer) {
+			return nil
+		}
 		if err = t.conn.refusalOf(answer, method); err == nil {
 			t.conn.replaceUnreadable(answer, id)
 		}

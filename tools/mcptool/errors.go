@@ -68,7 +68,7 @@ const codeUnknown, codeRejected = -32001, -32005
 
 // unsentError is the Error of a call that did not reach the server.
 func unsentError(act string, err error) *Error {
-	if u := refusalIn(err); u != nil {
+	if u := refusalIn(err); u != nil && (u.isLater() || u.isMendable()) {
 		return u.failure().withAct(act)
 	}
 	code := ideafile.CodeMCPUnreachable

@@ -133,7 +133,7 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 	var all map[string]json.RawMessage
 	encoded, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(object, &all) != nil {
+	if err != nil || json.Unmarshal(object, &all) != nil || all == nil { // null is none
 		return object
 	}
 	all[key] = encoded
@@ -149,7 +149,10 @@ var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, Intege
 
 // exactly reads the object that a server sent, from the _meta beside it.
 func exactly(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
-	text, _ := meta[keyExact].(string)
+	text, sent := meta[keyExact].(string)
+	if !sent {
+		text = "null"
+	}
 	v, written, err := jsonval.DecodeInOrder([]byte(text), serverBounds)
 	object, ok := v.(jsonval.Object)
 	if err == nil && !ok {

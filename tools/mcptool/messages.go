@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -25,13 +26,24 @@ const codeUnreadable = -32799
 var reID = regexp.MustCompile(
 	`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,|[}\]"]\s*,\s*"id"\s*:\s*(\d+)\s*\}\s*$`)
 
+// isMessage reports whether a line is a message, readable or not. Programs also log objects and lists.
+func isMessage(line []byte) bool {
+	return len(line) > 0 && (line[0] == '{' || line[0] == '[') &&
+		(bytes.Contains(line, []byte(`"jsonrpc"`)) || reID.Match(line))
+}
+
 // readable returns a message as it came, or, where it cannot be read, an error in its place: the SDK would end the
 // connection, and with it the calls of everybody else. id is the id of the request that it answers; nil: it is looked
 // for. Where there is none the message is returned as it came.
 func (c *conn) readable(message, id []byte) []byte {
-	_, err := jsonrpc.DecodeMessage(message)
+	message = bytes.TrimPrefix(message, byteOrderMark)
+	m, err := jsonrpc.DecodeMessage(message)
+	if request, _ := m.(*jsonrpc.Request); request != nil && request.Method == "" {
+		message = withoutMethod(message)
+		m, err = jsonrpc.DecodeMessage(message)
+	}
 	if err == nil && utf8.Valid(message) {
-		return message
+		return withNumericID(m, message)
 	}
 	if err == nil {
 		err = errors.New("its text is not UTF-8")
@@ -50,6 +62,45 @@ func (c *conn) readable(message, id []byte) []byte {
 		return message
 	}
 	return answer
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// withoutMethod is an answer without the null that some servers write for the method that it does not have.
+func withoutMethod(message []byte) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(message, &all) != nil {
+		return message
+	}
+	delete(all, "method")
+	delete(all, "params")
+	again, err := json.Marshal(all)
+	if err != nil {
+		return message
+	}
+	return again
+}
+
+// withNumericID is a message, or, where it answers with an id in quotes, the same with the number that was sent: the
+// SDK would wait for that one's answer.
+func withNumericID(m jsonrpc.Message, text []byte) []byte {
+	answer, _ := m.(*jsonrpc.Response)
+	if answer == nil {
+		return text
+	}
+	quoted, _ := answer.ID.Raw().(string)
+	sent, err := strconv.ParseFloat(quoted, 64)
+	if err != nil {
+		return text
+	}
+	if answer.ID, err = jsonrpc.MakeID(sent); err != nil {
+		return text
+	}
+	again, err := jsonrpc.EncodeMessage(answer)
+	if err != nil {
+		return text
+	}
+	return again
 }
 
 // pieces reads what next returns, piece by piece.

@@ -56,28 +56,37 @@ func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	return over.Connect(ctx)
 }
 
-// nextLine reads a line of what the program writes. A line that is no message, or is too large, is noted.
+// nextLine reads the next message that the program writes. Every other line is noted and left out, as clients do:
+// many programs log on their standard output.
 func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
-	var line []byte
+	for {
+		line, err := readLine(in)
+		text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
+		switch {
+		case errors.Is(err, errTooLarge):
+			p.large.Store(true)
+			return nil, err
+		case isMessage(text):
+			return append(p.conn.readable(text, nil), '\n'), err
+		case len(text) > 0:
+			_, _ = p.stderr.Write(append(text, '\n'))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {
 		piece, err := in.ReadSlice('\n')
 		line = append(line, piece...)
 		if len(line) > maxMessage {
-			p.large.Store(true)
 			return nil, errTooLarge
 		}
-		if errors.Is(err, bufio.ErrBufferFull) {
-			continue
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
 		}
-		text := bytes.TrimSpace(line)
-		switch {
-		case len(text) == 0:
-		case text[0] == '{':
-			line = append(p.conn.readable(text, nil), '\n')
-		case text[0] != '[':
-			_, _ = p.stderr.Write(append(text, '\n'))
-		}
-		return line, err
 	}
 }
 

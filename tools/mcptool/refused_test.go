@@ -82,8 +82,48 @@ func TestAServerCannotSendItsClientElsewhere(t *testing.T) {
 	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "http://"+other, http.StatusTemporaryRedirect)
 	}))
-	if _, err := hub(t, "", host+","+other, nil).List(t.Context(), far); err == nil || reached {
+	if _, err := hub(t, "", host+","+other, nil).List(t.Context(), far); err == nil || reached ||
+		!strings.Contains(err.Error(), "it redirects to http://"+other) {
 		t.Errorf("it went there: %v", err)
+	}
+}
+
+// Servers made with Starlette redirect from /mcp to /mcp/.
+func TestAServerMaySendItsClientToAnotherPageOfItsOwn(t *testing.T) {
+	t.Parallel()
+	inner := mcptest.Handler(mcptest.New("Adds.", nil))
+	for status, follows := range map[int]bool{307: true, 308: true, 302: false} {
+		far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "/mcp/") {
+				http.Redirect(w, r, "/mcp/", status)
+				return
+			}
+			inner.ServeHTTP(w, r)
+		}))
+		far.URL += "/mcp"
+		h := hub(t, "", host, nil)
+		if !follows {
+			_, err := h.List(t.Context(), far)
+			if err == nil || !strings.Contains(err.Error(), "it redirects to "+far.URL+"/;") {
+				t.Errorf("%d: %v", status, err)
+			}
+		} else if v, err := callOf(t, h, far, "add", `{"a": 2, "b": 3}`); err != nil || fmt.Sprint(v) != "map[sum:5]" {
+			t.Errorf("%d: %v, %v", status, v, err)
+		}
+	}
+}
+
+func TestAServerThatSpeaksNotOverHTTPSaysSo(t *testing.T) {
+	t.Parallel()
+	far, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusMethodNotAllowed)
+		fmt.Fprint(w, `{"detail":"Method Not Allowed"}`)
+	}))
+	_, err := hub(t, "", host, nil).List(t.Context(), far)
+	if err == nil ||
+		!strings.Contains(err.Error(), `status 405: {"detail":"Method Not Allowed"}; its address may be another`) {
+		t.Errorf("%v", err)
 	}
 }
 
@@ -220,21 +260,28 @@ func TestAServerThatNobodyCallsIsLetGo(t *testing.T) {
 	}
 }
 
-// Some programs greet whoever starts them, where nothing but messages of the protocol may stand.
+// Many programs greet or log where nothing but messages of the protocol may stand: dotenv, pino, console.log. Some
+// begin with a byte order mark.
+func TestWhatAServerSaysBesideItsMessagesIsLeftOut(t *testing.T) {
+	t.Parallel()
+	s := program()
+	s.Env = map[string]string{"BANNER": "Welcome to odd 1.0\n\n[dotenv@17.2.2] injecting env (0) from .env\n" +
+		`{"level":30,"req":{"id":1},"msg":"listening"}` + "\n{ port: 3,\n  host: 'x' }\n[]\n\uFEFF"}
+	h := hub(t, "BANNER= "+os.Args[0]+" *", "", nil)
+	if v, err := callOf(t, h, s, "add", `{"a": 2, "b": 3}`); err != nil || fmt.Sprint(v) != "map[sum:5]" {
+		t.Errorf("%v, %v", v, err)
+	}
+}
+
 func TestWhatAServerSaysInPlaceOfAnAnswerIsQuoted(t *testing.T) {
 	t.Parallel()
 	s := program()
-	s.Env = map[string]string{"BANNER": "Welcome to odd 1.0", "TOKEN": "t"}
+	s.Env = map[string]string{"HANGS": "1", "TOKEN": "t", "BANNER": "Welcome to odd 1.0\n"}
 	h := hub(t, "TOKEN= BANNER= HANGS= "+os.Args[0]+" *", "", nil)
-	if _, err := h.List(t.Context(), s); err == nil ||
-		!strings.Contains(err.Error(), "may stand, it wrote: Welcome to odd 1.0") ||
-		!strings.Contains(err.Error(), "it wrote: ready with t") {
-		t.Error(err)
-	}
-	s.Env = map[string]string{"HANGS": "1", "TOKEN": "t"}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	if _, err := h.List(ctx, s); !errors.Is(err, context.DeadlineExceeded) ||
+		!strings.Contains(err.Error(), "may stand, it wrote: Welcome to odd 1.0") ||
 		!strings.Contains(err.Error(), "it wrote: ready with t") {
 		t.Error(err)
 	}

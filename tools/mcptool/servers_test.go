@@ -318,6 +318,28 @@ func oddly(kind, odd string) http.Handler {
 	})
 }
 
+func TestAnAnswerIsThatOfItsCallHoweverItSaysSo(t *testing.T) {
+	t.Parallel()
+	for _, quoted := range []string{`"ID"`, `"ID.0"`, `ID.0`, `ID, "error": null`,
+		`ID, "error": null, "method": null, "params": null`} {
+		answer := `{"jsonrpc": "2.0", "id": ` + quoted + `, "result": {"structuredContent": {"n": 9007199254740993}}}`
+		for _, kind := range []string{"application/json", "text/event-stream", ""} {
+			s := program()
+			s.Env = map[string]string{"ODD": answer}
+			h := hub(t, "ODD= "+os.Args[0]+" *", "", nil)
+			if kind != "" {
+				var host string
+				s, host = served(t, oddly(kind, answer))
+				h = hub(t, "", host, nil)
+			}
+			v, err := callOf(t, h, s, "odd", `{}`)
+			if got := string(jsonval.Encode(v)); err != nil || got != `{"n":9007199254740993}` {
+				t.Errorf("%s %s: %s, %v", quoted, kind, got, err)
+			}
+		}
+	}
+}
+
 // The server has run the tool, whatever its answer looks like.
 func TestAResultIsReadAsTheServerSaysIt(t *testing.T) {
 	t.Parallel()
@@ -333,6 +355,7 @@ func TestAResultIsReadAsTheServerSaysIt(t *testing.T) {
 		`{"content": [{"type": "text", "text": "no"}], "isError": true}`:    "no",
 		`{"content": [], "structuredContent": {"a": 1}, "isError": "true"}`: `{"a":1}`,
 		`{"content": [], "structuredContent": {"a": 1e400}}`:                `the result cannot be read: `,
+		`null`: `the result cannot be read: it is no JSON object`,
 		`"ok"`: `the result cannot be read: it is no JSON object`,
 	} {
 		t.Run(said, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,10 +26,14 @@ type refusedRequest struct {
 const (
 	headerSession = "Mcp-Session-Id"
 	methodCall    = "tools/call"
+	methodBegin   = "initialize"
 )
 
-// refusalOf returns such an answer to a request of a method, and closes it; nil for every other. A refusal of anything
-// but a call is left to the SDK, which looks for a protocol that the server speaks.
+// methodsThatAreTold are those whose refusals are told. With others the SDK looks for a protocol that the server
+// speaks, or takes its leave.
+var methodsThatAreTold = []string{methodBegin, "notifications/initialized", "tools/list", methodCall}
+
+// refusalOf returns such an answer to a request of a method, and closes it; nil for every other.
 func (c *conn) refusalOf(r *http.Response, method string) error {
 	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
 		return nil
@@ -37,7 +42,7 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Parse(r.Header.Get("Retry-After"), time.Now())}
 	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
 		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session")))
-	if method != methodCall && !u.isLater() && !u.isMendable() {
+	if !slices.Contains(methodsThatAreTold, method) && !u.isLater() && !u.isMendable() {
 		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
 	}
@@ -45,6 +50,12 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 	u.text = fmt.Sprintf("the server refused the request: status %d", r.StatusCode)
 	if about := c.excerpt(errorIn(body)); about != "" {
 		u.text += ": " + about
+	}
+	if to, err := r.Location(); err == nil {
+		u.text += ": it redirects to " + c.excerpt(to.Redacted()) + "; if that is its address, write it in the file"
+	}
+	if method == methodBegin && (u.status == http.StatusNotFound || u.status == http.StatusMethodNotAllowed) {
+		u.text += "; its address may be another, or of the older transport (SSE), which is not spoken here"
 	}
 	return u
 }

@@ -38,7 +38,7 @@ func (s ToolSpec) usablePart(steps *int) (ToolSpec, []string) {
 				jsonval.Encode(t)))
 			input = jsonval.WithoutKey(input, "type")
 		}
-		s.InputSchema = s.withoutMetaParams(input, &notes)
+		s.InputSchema = withAllParams(s.withoutMetaParams(input, &notes), &notes)
 	}
 	s.OutputSchema = fitSchema(s.OutputSchema, "result", steps, &notes)
 	return s, notes
@@ -70,6 +70,45 @@ func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) json
 		return schema
 	}
 	return jsonval.WithKey(schema, "properties", kept)
+}
+
+// withAllParams declares the parameters that a schema requires, or describes in its alternatives alone. JSON Schema
+// allows others beside its properties, and here nobody could give them.
+func withAllParams(schema jsonval.Object, notes *[]string) jsonval.Object {
+	properties, isGiven := schema["properties"].(jsonval.Object)
+	if _, saysOthers := schema["additionalProperties"]; !isGiven || saysOthers {
+		return schema
+	}
+	all := maps.Clone(properties)
+	for _, part := range alternatives(schema) {
+		for name := range jsonval.Sorted(jsonschema.Properties(part)) {
+			if _, known := all[name]; !known && !strings.HasPrefix(name, "_") {
+				all[name] = jsonval.Object{}
+			}
+		}
+	}
+	for _, name := range jsonschema.Required(schema) {
+		if _, known := all[name]; !known && !strings.HasPrefix(name, "_") {
+			all[name] = jsonval.Object{}
+			*notes = append(*notes, fmt.Sprintf("its required parameter %s is not described: only the server checks it",
+				jsonval.Short(name)))
+		}
+	}
+	if len(all) == len(properties) {
+		return schema
+	}
+	return jsonval.WithKey(schema, "properties", all)
+}
+
+// alternatives are the parts of a schema that describe the same value.
+func alternatives(schema jsonval.Object) (parts []jsonval.Object) {
+	for _, keyword := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, one := range jsonval.AsList(schema[keyword]) {
+			part := jsonval.AsObject(one)
+			parts = append(append(parts, part), alternatives(part)...)
+		}
+	}
+	return parts
 }
 
 func fitSchema(schema any, place string, steps *int, notes *[]string) any {

@@ -321,6 +321,19 @@ func TestNoKeywordOfAServersSchemaCostsTheTool(t *testing.T) {
 	}
 }
 
+// JSON Schema allows parameters that are not among the properties. Here nobody could give them.
+func TestWhatAServerAsksForBesideItsPropertiesCanBeGiven(t *testing.T) {
+	t.Parallel()
+	offer := func(schema string) string { return `{"name": "odd", "input": {"type": "object", ` + schema + `}}` }
+	checkKept(t, offer(`"properties": {}, "required": ["ghost"]`), `"properties":{"ghost":{}}`,
+		"its required parameter ghost is not described: only the server checks it")
+	checkKept(t, offer(`"properties": {"kind": {}}, "oneOf": [{"properties": {"x": {"type": "string"}}}, {"allOf": [
+		{"properties": {"y": {"type": "integer"}, "kind": {"const": "y"}}}]}]`),
+		`"properties":{"kind":{},"x":{},"y":{}}`, "")
+	checkKept(t, offer(`"properties": {"a": {}}, "additionalProperties": false, "allOf": [{"properties": {"x": {}}}]`),
+		`"properties":{"a":{}}`, "")
+}
+
 func checkKept(t *testing.T, tool, kept, note string) {
 	t.Helper()
 	idea, ps := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"s": {"url": "https://s.example", "tools": ["` +

@@ -216,7 +216,8 @@ func TestWhatIsNoDocumentOfOpenAPI3IsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                           "the file is empty",
 		`{}`:                         "it names no version",
-		`[]`:                         "read document",
+		`[]`:                         "read document: it is no OpenAPI document, but array: []",
+		`<html>Swagger UI</html>`:    `it is no OpenAPI document, but string: "<html>Swagger UI</html>"`,
 		`{"openapi": `:               "line 1: ",
 		"openapi: 3.0.0\n\tpaths:\n": "read document",
 		`{"swagger": "2.0"}`:         "Swagger 2.0",

@@ -35,6 +35,10 @@ const maxValidated = 1 << 20
 
 // loadDocument reads a document of so many bytes, which decode has read.
 func loadDocument(root any, size int) (*document, error) {
+	if _, ok := root.(jsonval.Object); !ok {
+		return nil, fmt.Errorf("it is no OpenAPI document, but %s: %s", jsonval.TypeOf(root),
+			jsonval.Clip(jsonval.EncodeToString(root), 100))
+	}
 	loader := openapi3.NewLoader() // it loads no other files by default
 	doc, err := loader.LoadFromData(jsonval.Encode(root))
 	if err != nil {
@@ -73,9 +77,12 @@ func decode(data []byte) (any, error) {
 			return nil, errors.New(problem.Message)
 		}
 	}
-	walkSchemas(v, "#", func(schema any, _ string) any {
-		jsonschema.KeepOrder(schema, written)
-		return schema
+	walk(v, "#", func(step, above, _ string, part any) (any, bool) {
+		isSchema := isSchemaPlace(step, above)
+		if isSchema {
+			jsonschema.KeepOrder(part, written)
+		}
+		return part, isSchema || isData(step)
 	})
 	return v, nil
 }

@@ -277,6 +277,61 @@ func TestWhatNoSchemaCanSayIsLeftOutAndTheOperationStays(t *testing.T) {
 	}
 }
 
+// Hardly anybody writes quotes around a version in YAML.
+func TestNumbersThatStandForTextsAreTexts(t *testing.T) {
+	t.Parallel()
+	r, err := openapi.Import([]byte(`
+openapi: 3.0
+info: {title: 2024, version: 1.10, description: true}
+servers: [{url: "https://h.example:{port}", variables: {port: {default: 8443, enum: [8443, 443]}}}]
+tags: [{name: 7}]
+paths:
+  /x:
+    get:
+      operationId: 404
+      summary: 12
+      tags: [2024, a]
+      parameters: [{name: 1, in: query, description: 5, schema: {type: integer, enum: [1, 2], default: 1}}]
+      responses: {200: {description: 200}}
+`), openapi.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := r.Tools["404"]
+	if got := specOf(t, tool).URL; got != "https://h.example:8443/x?1={1}" {
+		t.Errorf("%s", got)
+	}
+	if got := encoded(tool); !strings.Contains(got, `"enum":[1,2]`) || !strings.Contains(got, `"default":1`) {
+		t.Errorf("the schema's own numbers: %s", got)
+	}
+	if notes := fmt.Sprint(r.Notes); !strings.Contains(notes, "1.10 is read as a text (#/info/version)") {
+		t.Errorf("%s", notes)
+	}
+}
+
+func TestWhatIsOddBesideTheSchemasKeepsNoOperationFromBeingUsed(t *testing.T) {
+	t.Parallel()
+	r := imported(t, written("3.0.3", "/x", `{"get": {"deprecated": "false", "parameters": [
+		{"name": "a", "in": "query", "required": "true", "schema": {"type": "string", "enum": ["true"]},
+		 "examples": ["2020-01-01"]}],
+		"responses": {"200": {"description": "d", "content": {"application/json": {"examples": [{"a": 1}],
+			"schema": {"type": "object", "properties": {"n": {"$ref": "#/components/schemas/Missing"}}}}}}}}}`, ""),
+		openapi.Options{})
+	got := encoded(r.Tools["getX"])
+	for _, want := range []string{`"required":["a"]`, `"enum":["true"]`, `"properties":{"n":{}}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	notes := strings.Join(r.Notes, "\n")
+	for _, want := range []string{`"true" is read as a flag (#/paths/~1x/get/parameters/0/required)`,
+		"examples is left out", `"#/components/schemas/Missing" finds nothing`} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%s is missing in %s", want, notes)
+		}
+	}
+}
+
 func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
 	t.Parallel()
 	// Every schema refers to every other: whole, the form has no end but its definitions.

@@ -15,16 +15,18 @@ import (
 )
 
 // mender leaves out of the schemas of a document what no schema can say, such as minLength -1, or what Swagger 2 said
-// in another way. The library refuses the document for it, and the check of a Tool every operation with such a schema.
+// in another way, and reads around them what has another type than it should, such as version: 1.0. The library refuses
+// the document for it, and the check of a Tool every operation with such a schema.
 type mender struct {
+	document
 	places map[string][]string // of what was left out or changed, by the words for it
 	usable map[string]bool     // by keyword and value
 }
 
 // mend returns a mended copy of a document, and notes on what was mended: none if there was nothing.
 func mend(root any) (mended any, notes []string) {
-	m := &mender{places: map[string][]string{}, usable: map[string]bool{}}
-	mended = walkSchemas(root, "#", m.schema)
+	m := &mender{document: document{root: root}, places: map[string][]string{}, usable: map[string]bool{}}
+	mended = m.walk(root, "#")
 	for words, places := range jsonval.Sorted(m.places) {
 		more := ""
 		if n := len(places) - 1; n > 0 {
@@ -35,19 +37,77 @@ func mend(root any) (mended any, notes []string) {
 	return mended, notes
 }
 
-// walkSchemas returns a document with its schemas changed: under the key "schema", and among the components. A pointer
-// is the place of a part.
-func walkSchemas(part any, pointer string, change func(schema any, pointer string) any) any {
-	return jsonval.WithMembers(part, func(step string, inner any) any {
+func (m *mender) walk(root any, pointer string) any { return walk(root, pointer, m.part) }
+
+// walk returns a document with its parts changed. change gets the last step to a part, and the places above it and of
+// it; it returns false if the parts below it are to be changed instead.
+func walk(root any, pointer string, change func(step, above, at string, part any) (any, bool)) any {
+	return jsonval.WithMembers(root, func(step string, part any) any {
 		at := pointer + "/" + jsonschema.EscapePointerStep(step)
-		switch {
-		case pointer == "#/components/schemas", step == "schema" && path.Dir(pointer) != "#/components":
-			return change(inner, at)
-		case step == "example", step == "examples", strings.HasPrefix(step, "x-"):
-			return inner
+		if changed, done := change(step, pointer, at, part); done {
+			return changed
 		}
-		return walkSchemas(inner, at, change)
+		return walk(part, at, change)
 	})
+}
+
+// isSchemaPlace reports whether a schema stands under a key.
+func isSchemaPlace(step, above string) bool {
+	return above == "#/components/schemas" || step == "schema" && path.Dir(above) != "#/components"
+}
+
+// isData reports whether what stands under a key is no part of the document.
+func isData(step string) bool {
+	return step == "example" || step == "examples" || strings.HasPrefix(step, "x-")
+}
+
+func (m *mender) part(step, above, at string, part any) (changed any, done bool) {
+	switch {
+	case isSchemaPlace(step, above):
+		return m.schema(part, at), true
+	case step == "examples":
+		return m.examples(part, at), true
+	case isData(step):
+		return part, true
+	case isTextPlace(step, above):
+		return m.text(part, at), true
+	case part == "true", part == "false": // required, deprecated, explode
+		m.note(at, "%s is read as a flag", part)
+		return part == "true", true
+	}
+	return nil, false
+}
+
+// isTextPlace reports whether a text stands under a key, if no object does: parts of a document have names of their
+// own.
+func isTextPlace(step, pointer string) bool {
+	switch step {
+	case "openapi", "title", "version", "description", "summary", "name", "operationId", "url":
+		return true
+	case "default":
+		return path.Base(path.Dir(pointer)) == "variables" // of a server
+	}
+	return path.Base(pointer) == "tags" || path.Base(pointer) == "enum"
+}
+
+func (m *mender) text(part any, pointer string) any {
+	switch part := part.(type) {
+	case json.Number, bool:
+		m.note(pointer, "%s is read as a text", part)
+		return jsonval.EncodeToString(part)
+	case string:
+		return part
+	}
+	return m.walk(part, pointer)
+}
+
+// examples are named, and not a list as in schemas.
+func (m *mender) examples(part any, pointer string) any {
+	if list, ok := part.([]any); ok {
+		m.note(pointer, "examples is left out: it cannot be %s", list)
+		return jsonval.Object{}
+	}
+	return part
 }
 
 func (m *mender) schema(part any, pointer string) any {
@@ -60,6 +120,12 @@ func (m *mender) schema(part any, pointer string) any {
 		return jsonval.Object{}
 	}
 	own := maps.Clone(schema)
+	if ref, ok := schema["$ref"].(string); ok && strings.HasPrefix(ref, "#") {
+		if _, err := m.find(ref); err != nil {
+			delete(own, "$ref")
+			m.note(pointer, "$ref is left out: %s finds nothing", ref)
+		}
+	}
 	for _, k := range jsonval.SortedKeys(schema) {
 		v, there := own[k]
 		switch {

@@ -35,7 +35,7 @@ func Main() {
 		os.Exit(3)
 	}
 	if banner := os.Getenv("BANNER"); banner != "" {
-		fmt.Println(banner)
+		fmt.Print(banner)
 	}
 	if os.Getenv("HANGS") != "" {
 		_, _ = io.Copy(io.Discard, os.Stdin)
