@@ -79,8 +79,8 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 	err := throttledError(activity.Info{Attempt: 2, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3}},
 		says(429, 0), time.Hour)
 	var left int32
-	if app := refused(t, err); app.Details(&left) != nil || left != 2 || app.Type() != turn.CodeToolWaits || !app.NonRetryable() ||
-		protocol.RetryDelay(err) != time.Hour || !strings.Contains(app.Message(), "status 429") {
+	if app := refused(t, err); app.Details(&left) != nil || left != 2 || app.Type() != turn.CodeToolWaits ||
+		!app.NonRetryable() || protocol.RetryDelay(err) != time.Hour || !strings.Contains(app.Message(), "status 429") {
 		t.Errorf("%v, again after %s", err, protocol.RetryDelay(err))
 	}
 }

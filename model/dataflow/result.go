@@ -47,8 +47,8 @@ func (i *Instance) PostponeCall(id string, why *diag.Fault) {
 		rec.ID, rec.Tool, why.Message)
 }
 
-// RevertStart reverts the start of a Call of which nothing has run. It starts unchanged at the next Advance, unless what
-// it reads is undone before. It returns nil if the Call has not started, or has ended.
+// RevertStart reverts the start of a Call of which nothing has run. It starts unchanged at the next Advance, unless
+// what it reads is undone before. It returns nil if the Call has not started, or has ended.
 func (i *Instance) RevertStart(id string) *CallRecord {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != running {

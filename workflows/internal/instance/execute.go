@@ -63,8 +63,8 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	}
 }
 
-// takeQueuedCalls takes Calls out of the queue, at most so many. The quota does not limit those that take others back: a
-// process that is paused at its limits can be undone.
+// takeQueuedCalls takes Calls out of the queue, at most so many. The quota does not limit those that take others back:
+// a process that is paused at its limits can be undone.
 func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) {
 	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
 		isUndo := r.Record.Key().IsUndo()
