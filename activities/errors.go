@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/llm"
@@ -47,10 +48,14 @@ func toolError(err error) error {
 		})
 }
 
-// throttledError has the instance wait that made the last attempt of a Call, and make it again.
-func throttledError(err error, wait time.Duration) error {
+// throttledError has the instance of a Call wait, and make the last attempt again, which does not count.
+func throttledError(info activity.Info, err error, wait time.Duration) error {
+	left := int32(1)
+	if info.RetryPolicy != nil {
+		left = info.RetryPolicy.MaximumAttempts - info.Attempt + 1
+	}
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), turn.CodeToolWaits,
-		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait,
+		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{left},
 			Category: temporal.ApplicationErrorCategoryBenign})
 }
 

@@ -49,11 +49,12 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 		return nil, err
 	}
 	value, err := a.runTool(ctx, in, params, scopes)
-	wait, ofInstance := toolWait(activity.GetInfo(ctx), in, err)
+	info := activity.GetInfo(ctx)
+	wait, ofInstance := callWait(info, in, err)
 	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
 	switch {
 	case ofInstance:
-		return nil, throttledError(err, wait)
+		return nil, throttledError(info, err, wait)
 	case err != nil:
 		return nil, toolError(err)
 	}

@@ -273,8 +273,8 @@ func (r *request) compareAnswers() {
 		if !r.reply.Complete {
 			break
 		}
-		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token).PayloadByKind
-		view[ideafile.TypeState] = instance.State
+		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
+		view.PayloadByKind[ideafile.TypeState] = instance.State
 		c := turn.Comparison{Token: instance.Token, Request: r.input.RequestNumber,
 			Position: r.input.Recheck.Positions[instance.Token],
 			FirstLLM: r.input.Recheck.LLM, LLM: r.reply.AnsweringLLM.RequestedModel,

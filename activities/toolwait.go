@@ -111,6 +111,13 @@ func toolWait(info activity.Info, in protocol.ExecuteInput, err error) (wait tim
 	return wait, false
 }
 
+// callWait is toolWait of a Call. Its instance makes a long wait too for a server that has not read it, so that the
+// process can be paused and taken back meanwhile: nothing of the Call runs.
+func callWait(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, ofInstance bool) {
+	wait, ofInstance = toolWait(info, in, err)
+	return wait, ofInstance || runner.IsThrottled(err) && wait >= minReportedWait
+}
+
 // tellOfToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
 // over.
 func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error,

@@ -57,8 +57,9 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 	}{
 		"429, the only attempt":       {says(429, time.Hour), 1, 1, 0, time.Hour, true},
 		"429, the last attempt":       {says(429, time.Hour), 3, 3, 0, time.Hour, true},
-		"429, attempts are left":      {says(429, time.Hour), 1, 3, 0, time.Hour, false},
-		"429, any number of attempts": {says(429, time.Hour), 9, 0, 0, time.Hour, false},
+		"429, attempts are left":      {says(429, time.Hour), 1, 3, 0, time.Hour, true},
+		"429, any number of attempts": {says(429, time.Hour), 9, 0, 0, time.Hour, true},
+		"429, soon":                   {says(429, 9*time.Second), 1, 3, 0, 9 * time.Second, false},
 		"429, no word of when":        {says(429, 0), 1, 1, 0, time.Second, true},
 		"429, no word again":          {says(429, 0), 1, 1, 5, 32 * time.Second, true},
 		"429, no word for a day":      {says(429, 0), 1, 1, 1000, 512 * time.Second, true},
@@ -70,14 +71,16 @@ func TestACallWaitsForAServerThatHasNotReadItWhicheverAttemptThatWas(t *testing.
 		"a failure of no server":      {errors.New("broken"), 1, 1, 0, 0, false},
 	} {
 		info := activity.Info{Attempt: row.attempt, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: row.most}}
-		wait, ofInstance := toolWait(info, protocol.ExecuteInput{Waits: row.waits}, row.err)
+		wait, ofInstance := callWait(info, protocol.ExecuteInput{Waits: row.waits}, row.err)
 		if wait != row.want || ofInstance != row.ofInstance {
 			t.Errorf("%s: %s, %v", name, wait, ofInstance)
 		}
 	}
-	err := throttledError(says(429, 0), time.Hour)
-	if app := refused(t, err); app.Type() != turn.CodeToolWaits || !app.NonRetryable() ||
-		protocol.RetryDelay(err) != time.Hour || !strings.Contains(app.Message(), "status 429") {
+	err := throttledError(activity.Info{Attempt: 2, RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 3}},
+		says(429, 0), time.Hour)
+	var left int32
+	if app := refused(t, err); app.Details(&left) != nil || left != 2 || app.Type() != turn.CodeToolWaits ||
+		!app.NonRetryable() || protocol.RetryDelay(err) != time.Hour || !strings.Contains(app.Message(), "status 429") {
 		t.Errorf("%v, again after %s", err, protocol.RetryDelay(err))
 	}
 }

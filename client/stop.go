@@ -24,17 +24,24 @@ func (p *Process) Stop(ctx context.Context, by By) error {
 
 // PauseAndWait pauses the process, unless it is paused, and waits until its running Calls have finished.
 func (p *Process) PauseAndWait(ctx context.Context, by By) error {
+	_, err := p.pauseAndWait(ctx, by)
+	return err
+}
+
+// pauseAndWait is PauseAndWait, and reports whether it paused the process.
+func (p *Process) pauseAndWait(ctx context.Context, by By) (paused bool, err error) {
 	v, err := p.Status(ctx)
 	if err == nil && v.Status != loop.StatusPaused {
 		err = p.Pause(ctx, by)
+		paused = err == nil
 	}
 	switch {
 	case err != nil:
-		return err
+		return paused, err
 	case len(v.Parts) > 0: // it tells them
-		return p.eachOpenPart(ctx, func(part *Process) error { return part.waitUntilIdle(ctx) })
+		return paused, p.eachOpenPart(ctx, func(part *Process) error { return part.waitUntilIdle(ctx) })
 	}
-	return p.waitUntilIdle(ctx)
+	return paused, p.waitUntilIdle(ctx)
 }
 
 // waitUntilIdle waits until the process is paused, or has ended, and none of its Calls runs.

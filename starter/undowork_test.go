@@ -23,7 +23,10 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 		t.Errorf("it is paused though nothing is done: %s", said)
 	}
 	d.do("undo", "p", "--call", "0.9", "--yes", "--reason", "x").is(exit.Usage).complains("there is no Call 0.9").complains(
-		"p is paused first")
+		"p is paused first").complains("nothing of p is taken back: it goes on")
+	if said := d.do("list").is(exit.Done).out; strings.Contains(said, "paused") {
+		t.Errorf("it stays paused though nothing is done: %s", said)
+	}
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "too dear", "--by", "ann").is(exit.Done).complains(
 		"p is paused first, so that all that it did is on record; to go on: starter resume p").tells(
 		"of p, 1 Call would be taken back, as p", "p: 1 Call is taken back; it is paused")

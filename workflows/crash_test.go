@@ -426,3 +426,35 @@ func TestASplitProcessGoesOnWhereItsWorkersWereKilled(t *testing.T) {
 		}
 	}
 }
+
+// A recheck that was cut off with its worker is made again: the process comes to the same end, with the same verdict.
+func TestARecheckIsMadeAgainWhoseWorkerWasKilled(t *testing.T) {
+	t.Parallel()
+	c := newCrash(t)
+	s := newScenario(t, judged(`"quality": {"recheck": 1}`))
+	reached, once := make(chan struct{}), sync.Once{}
+	s.options = []rehearsal.Option{rehearsal.Gate(func(ctx context.Context, request, sent int) {
+		if request == 2 && sent > 20 {
+			once.Do(func() { close(reached) })
+			<-ctx.Done()
+		}
+	})}
+	second := moods("judge", "good", "bad", "bad", "bad")
+	s.script(moods("judge", "good", "good", "bad", "bad"), second, second)
+	kill := c.work()
+	run := c.start(s)
+	<-reached
+	kill()
+	c.work()
+	r := c.finish(run)
+	if n := len(s.llm.Requests()); n != 3 || r.Status != loop.StatusCompleted || r.Requests != 1 {
+		t.Errorf("%s after %d Requests; the LLM was asked %d times", r.Status, r.Requests, n)
+	}
+	if q := r.Quality; q == nil || q.Rechecked != 4 || q.Differed != 1 || q.Failed != 0 {
+		t.Errorf("its verdict is %s", asJSON(q))
+	}
+	if got := s.rechecked(); len(got) != 4 || !got["2"].Differed || got["1"].Differed ||
+		asJSON(r.Instances["2"].State) != `{"mood":"good","text":"t2"}` {
+		t.Errorf("the chain keeps %s, the States are %s", asJSON(got), asJSON(r.Instances))
+	}
+}

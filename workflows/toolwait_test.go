@@ -13,6 +13,7 @@ import (
 
 	"processidea/internal/longrun"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/tools/mcptool/mcptest"
@@ -104,6 +105,29 @@ func TestAProcessSaysThatItWaitsForTheServerOfATool(t *testing.T) {
 			s.cancel()
 		})
 	}
+}
+
+// An instance that an operator ends waits for nothing any more, and its process does not say so.
+func TestAProcessDoesNotWaitForTheServerOfACallThatIsGone(t *testing.T) {
+	t.Parallel()
+	url := toolbox.handle("/"+t.Name(), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "7200")
+		http.Error(w, "slowly", http.StatusServiceUnavailable)
+	})
+	s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"count": %s, "shout": {"type": "object", "_approval": true,
+		"properties": {"text": {"type": "string"}}}}}, "context": [%s, {"type": "plan", "stage": "complete", "plan": [
+		{"_tool": "count", "_instance": "1"}, {"_tool": "shout", "_instance": "2", "text": "hi"}]}]}`, httpTool(url, ""), rows(1, 2)))
+	s.start()
+	s.waitsFor(1)
+	eventually(t, "the process says what it waits for", func() bool { return len(s.processStatus().HeldUp) > 0 })
+	if err := s.client.TerminateWorkflow(t.Context(), protocol.InstanceID(s.id, "1"), "", "it takes too long"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the process waits for a person alone", func() bool {
+		v := s.processStatus()
+		return v.Status == loop.StatusRunning && len(v.HeldUp) == 0
+	})
+	s.cancel()
 }
 
 // What the Calls of one worker wait for is withdrawn by that worker alone, and is not forgotten where the process

@@ -1,9 +1,14 @@
 package workflows_test
 
 import (
+	"encoding/json"
+	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/protocol"
 )
@@ -54,6 +59,85 @@ func TestWhatComesAfterACallThatIsTakenBackDoesNotRun(t *testing.T) {
 					t.Error(err)
 				}
 			}
+		})
+	}
+}
+
+// Nothing has run of a Call that its Tool's server refused unread, or that the limits hold up: it keeps nobody from
+// taking back. If it read what was taken back it is never sent; else it waits on, for as long as the server asked.
+func TestACallThatHasNotRunKeepsNobodyFromTakingBack(t *testing.T) {
+	t.Parallel()
+	const waiting, undone = "0.1 done, 0.2 waiting, 0.3 waiting", "0.1 undone, 0.1~undo done, 0.2 waiting, 0.3 waiting"
+	for name, row := range map[string]struct {
+		config, retry string
+		every         int
+		sent          []string // besides "bye"
+	}{
+		"refused":                     {sent: []string{"0.1"}},
+		"refused, the only attempt":   {sent: []string{"0.1"}, retry: `, "_retry": {"attempts": 1}`},
+		"refused, continuing as new":  {sent: []string{"0.1"}, every: 1},
+		"the limits allow no further": {config: `"limits": {"calls": 1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, id := &agency{}, strings.NewReplacer(" ", "-", ",", "").Replace(t.Name())
+			var mu sync.Mutex
+			var sent []string
+			url := toolbox.handle("/"+id+"/mail", func(w http.ResponseWriter, r *http.Request) {
+				var in struct{ Text string }
+				_ = json.NewDecoder(r.Body).Decode(&in)
+				mu.Lock()
+				defer mu.Unlock()
+				sent = append(sent, in.Text[strings.LastIndex(in.Text, "/")+1:])
+				w.Header().Set("Retry-After", "7200")
+				http.Error(w, "slowly", http.StatusTooManyRequests)
+			})
+			wasSent := func() []string {
+				mu.Lock()
+				defer mu.Unlock()
+				return slices.Sorted(slices.Values(sent))
+			}
+			idea := a.journey(id, "", `{"type": "plan", "stage": "complete", "plan": [
+				{"_tool": "book", "what": "flight", "_outputPath": "flight"}, {"_tool": "mail", "text": "†state.flight.id"},
+				{"_tool": "mail", "text": "bye"}]}`)
+			s := newScenario(t, strings.NewReplacer(`"onFailure": "undo"`, row.config, `"whisper": {`, `"mail": {"type": "object",
+				"properties": {"text": {"type": "string"}}, "_activity": {"http": {"url": "`+url+`"}}`+row.retry+`}, "whisper": {`).Replace(idea))
+			s.every = row.every
+			s.start()
+			if row.sent != nil {
+				eventually(t, "the server has refused both", func() bool { return len(wasSent()) == 2 })
+				if got := s.acts("pause", map[string]any{"by": "ann"}); got != "" {
+					t.Fatal(got)
+				}
+			}
+			calls := func() string {
+				list := jsonval.Map(s.instance("").Calls,
+					func(c protocol.CallView) string { return c.ID + " " + string(c.Status) })
+				slices.Sort(list)
+				return strings.Join(list, ", ")
+			}
+			eventually(t, "it is paused, and nothing runs", func() bool {
+				return s.processStatus().Status == loop.StatusPaused && calls() == waiting
+			})
+			eventually(t, "it takes back", func() bool { return s.acts("undo", map[string]any{"by": "ann"}) == "" })
+			eventually(t, "it is on record", func() bool { return s.callsOf("") == undone })
+			if left := a.standing(t); len(left) > 0 {
+				t.Errorf("it stands: %q", left)
+			}
+			if got := s.acts("resume", map[string]any{"by": "ann", "limits": map[string]any{"calls": 9}}); got != "" {
+				t.Error(got)
+			}
+			eventually(t, "what read it is blocked, and the other one waits on", func() bool {
+				return calls() == "0.1 undone, 0.1~undo done, 0.2 blocked, 0.3 running"
+			})
+			want := append(row.sent, "bye")
+			eventually(t, "the other one was sent", func() bool { return slices.Equal(wasSent(), want) })
+			for _, id := range []string{s.id, protocol.InstanceID(s.id, "")} {
+				if err := replay(t, store, history(t, id)); err != nil {
+					t.Error(err)
+				}
+			}
+			s.cancel()
 		})
 	}
 }

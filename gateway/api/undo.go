@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,8 +18,9 @@ func (a *API) addUndo() {
 		"Take back what a process did",
 		"Starts a process that takes back what the Calls of another did, as their Tools say. The answer is its "+
 			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. A process "+
-			"at work is paused first, takes back by itself before the answer, and goes on when it is resumed. With "+
-			"dryRun nothing is done. 409 refused: the process is taken back already, or not all of it could be."),
+			"at work is paused first, takes back by itself before the answer, and goes on when it is resumed, or at "+
+			"once where nothing is taken back. With dryRun nothing is done. 409 refused: the process is taken back "+
+			"already, or not all of it could be."),
 		undoResponse), a.undo)
 }
 
@@ -82,16 +84,31 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 	paused := false
 	if agree != nil {
 		if paused, err = a.Client.PrepareUndo(ctx, id, o); err != nil {
-			return nil, false, err
+			return nil, false, stillPaused(err, paused)
 		}
 	}
-	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil && paused {
+	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil {
+		u = nil
+	} else if done = agree != nil && agree(u); done {
+		_, err = a.Client.StartUndo(ctx, u)
+		a.NoteAct(u.As)
+	}
+	if paused && (u == nil || len(u.Undo) == 0) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
+		defer cancel()
+		err = stillPaused(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
+		a.NoteAct(id)
+	}
+	return u, done && err == nil, err
+}
+
+// giveUpTimeout is how long it takes at most to let a process go on of which nothing was taken back.
+const giveUpTimeout = 5 * time.Second
+
+// stillPaused adds to an error that the process stays paused.
+func stillPaused(err error, paused bool) error {
+	if err != nil && paused {
 		err = fmt.Errorf("%w; the process is paused now: resume it, or correct this", err)
 	}
-	if err != nil || agree == nil || !agree(u) {
-		return u, false, err
-	}
-	_, err = a.Client.StartUndo(ctx, u)
-	a.NoteAct(u.As)
-	return u, err == nil, err
+	return err
 }

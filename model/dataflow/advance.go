@@ -17,10 +17,6 @@ type ReadyCall struct {
 	Params  jsonval.Object       `json:"params"`
 	// ScopeValues holds what the Call gets beside its parameters, by scope.
 	ScopeValues jsonval.Object `json:"scopes,omitempty"`
-	// Waits counts how often the Tool's server has refused the Call unread, since it is asked too often. IsThrottled:
-	// it does not start yet. Neither is carried: a Call that waits may start in the next run, and waits again.
-	Waits       int  `json:"-"`
-	IsThrottled bool `json:"-"`
 }
 
 // Advance moves every Call as far as it can go without outside help and returns, in Plan order, the Calls that must be

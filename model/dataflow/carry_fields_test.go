@@ -19,7 +19,7 @@ func TestEveryFieldOfAnInstanceIsCarriedOrFollows(t *testing.T) {
 		{CallRecord{}, []string{"Call", "CallState", "SkippedBecauseOf",
 			"DelegateValuesByPath", "PendingResult", "ReviewReason", "UntakenBranchReference", "Branch",
 			"ConditionMet", "FaultWrittenToBranch", "PendingApproval", "WrittenCall", "phase", "readyCall",
-			"TimesAsked", "ResultGivenByPerson", "Began", "Ended"},
+			"TimesAsked", "ResultGivenByPerson", "Began", "Ended", "Throttle"},
 			[]string{"parsedParams", "readExpressions", "scopePaths", "delegateWritePaths", "handedOut", "combined"}},
 	} {
 		typ := reflect.TypeOf(c.of)

@@ -2,6 +2,7 @@ package dataflow
 
 import (
 	"slices"
+	"time"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -41,6 +42,9 @@ type CallRecord struct {
 	Began int `json:"began,omitempty"`
 	Ended int `json:"ended,omitempty"`
 
+	// Throttle is set once the Tool's server has refused the Call unread, since it is asked too often.
+	Throttle *Throttle `json:"throttle,omitempty"`
+
 	// WrittenCall is the Call as the LLM wrote it.
 	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
 	// TimesAsked is how often people were asked about it, ResultGivenByPerson the person who gave its result.
@@ -61,6 +65,16 @@ type CallRecord struct {
 	handedOut bool
 	combined  []any // what ApplyBlobUpdate was given, while it applies the result
 }
+
+// Throttle is how a Call waits for its Tool's server.
+type Throttle struct {
+	Waits        int       `json:"waits"`          // so far
+	Until        time.Time `json:"until,omitzero"` // it does not start before; zero: it may start
+	AttemptsLeft int       `json:"attemptsLeft"`   // of those that its Tool allows
+}
+
+// IsThrottled reports whether the Call does not start yet, because its Tool's server wants to be left alone.
+func (r *CallRecord) IsThrottled() bool { return r.Throttle != nil && !r.Throttle.Until.IsZero() }
 
 // resultUpdatesPath reports whether the result is a declared update, which changes a path rather than writing it once.
 func (r *CallRecord) resultUpdatesPath() bool {

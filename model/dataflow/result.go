@@ -38,14 +38,25 @@ func (i *Instance) FailCall(id string, f *diag.Fault) {
 // PostponeCall reverts the start of a Call, for a reason that only the operator of the worker can mend. The process
 // must pause; the Call runs unchanged at the next Advance.
 func (i *Instance) PostponeCall(id string, why *diag.Fault) {
-	rec := i.FindCall(id)
-	if rec == nil || rec.phase != running {
+	rec := i.RevertStart(id)
+	if rec == nil {
 		return
 	}
-	rec.moveTo(approved)
 	i.PauseFault = diag.Faultf(why.Code,
 		"%s (%s) cannot run: %s. Mend that where the worker runs, and resume the process: it is tried again then",
 		rec.ID, rec.Tool, why.Message)
+}
+
+// RevertStart reverts the start of a Call of which nothing has run. It starts unchanged at the next Advance, unless
+// what it reads is undone before. It returns nil if the Call has not started, or has ended.
+func (i *Instance) RevertStart(id string) *CallRecord {
+	rec := i.FindCall(id)
+	if rec == nil || rec.phase != running {
+		return nil
+	}
+	rec.Began = 0
+	rec.moveTo(approved)
+	return rec
 }
 
 func (i *Instance) failCall(rec *CallRecord, f *diag.Fault) {

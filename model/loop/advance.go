@@ -333,6 +333,12 @@ func (l *Loop) lastAskedTime() (last time.Time) {
 	return last
 }
 
+// HasBusyInstance reports whether an instance is busy.
+func (l *Loop) HasBusyInstance() bool {
+	running, _ := l.anyBusyOrAwaitingPerson()
+	return running
+}
+
 // anyBusyOrAwaitingPerson reports whether an instance is busy, and whether one waits for a person.
 func (l *Loop) anyBusyOrAwaitingPerson() (running, waiting bool) {
 	for _, inst := range l.Instances {

@@ -16,14 +16,15 @@ import (
 
 // AnswersDiffer reports whether two answers about an instance decide differently: by the Tools of their Calls, and by
 // the parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
-// count: alternatives are the same in another order. view is the instance's view, by kind.
-func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string, first,
+// count: alternatives are the same in another order. Results swapped between two Calls do: see matching. view is what
+// the instance sees.
+func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token string, first,
 	second []ideafile.WrittenCall) bool {
 	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
 	if len(a) != len(b) {
 		return true
 	}
-	m := matching{a, b, make([]int, len(b))}
+	m := newMatching(a, b)
 	for n := range a {
 		if !m.pair(n, make([]bool, len(b))) {
 			return true
@@ -36,14 +37,63 @@ func AnswersDiffer(palette *ideafile.Palette, view jsonval.Object, token string,
 // prose beside a text, and counts beside a Reference.
 type matching struct {
 	first, second []comparedCall
-	partner       []int // of each of second, from 1 in first; 0: none
+	same          [][]bool // whether one of first can be the partner of one of second
+	partner       []int    // of each of second, from 1 in first; 0: none
+}
+
+// newMatching finds which Calls can be partners: those that decide the same, and use results of Calls that can be
+// partners too. Calls with an identity can be those of Calls with the same one only, if both answers have as many.
+func newMatching(first, second []comparedCall) matching {
+	m := matching{first, second, make([][]bool, len(first)), make([]int, len(second))}
+	count := func(list []comparedCall, identity string) (n int) {
+		for _, d := range list {
+			if slices.Contains(d.identities, identity) {
+				n++
+			}
+		}
+		return n
+	}
+	for n, d := range first {
+		bound := jsonval.Filter(d.identities, func(identity string) bool {
+			return count(first, identity) == count(second, identity)
+		})
+		for _, o := range second {
+			other := func(identity string) bool { return !slices.Contains(o.identities, identity) }
+			m.same[n] = append(m.same[n], !slices.ContainsFunc(bound, other) && d.sameAs(o))
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for n := range first {
+			for k, same := range m.same[n] {
+				if same && !m.useSameResults(n, k) {
+					m.same[n][k], changed = false, true
+				}
+			}
+		}
+	}
+	return m
+}
+
+// useSameResults reports whether the results that one of first refers to can be those that one of second has there.
+func (m matching) useSameResults(n, k int) bool {
+	d, o := m.first[n], m.second[k]
+	for at, writers := range jsonval.Sorted(d.results) {
+		for _, w := range writers {
+			counts := d.references[at] || o.references[at]
+			if counts && !slices.ContainsFunc(o.results[at], func(other int) bool { return m.same[w][other] }) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // pair finds a partner for one of first, if need be by giving others another one. Of those in tried no other is free.
 func (m matching) pair(n int, tried []bool) bool {
 	for _, isFree := range []bool{true, false} {
 		for k, p := range m.partner {
-			if tried[k] || (p == 0) != isFree || !m.first[n].sameAs(m.second[k]) {
+			if tried[k] || (p == 0) != isFree || !m.same[n][k] {
 				continue
 			}
 			tried[k] = true
@@ -109,16 +159,20 @@ type comparedCall struct {
 	toolName   string // of the Tool
 	fault      string // the error code of an invalid Call
 	parts      jsonval.Object
-	references map[string]bool // the places in it that were References
+	references map[string]bool  // the places in it that were References
+	results    map[string][]int // the Calls of its answer whose results it has, by place
+	// identities tell it from the other Calls of its answer: the question that its result answers, in the same words,
+	// and the places that it writes and the State schema names. A place that the LLM names is no comparedCall.
+	identities []string
 }
 
-func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
+func readDecisions(palette *ideafile.Palette, view ideafile.InstanceView, token string,
 	calls []ideafile.WrittenCall) (list []comparedCall) {
 	var writers []writer
-	for _, w := range CallsFor(palette, token, calls) {
+	for n, w := range CallsFor(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
-		d := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
-			references: map[string]bool{}}
+		d := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool, references: map[string]bool{},
+			results: map[string][]int{}}
 		if f != nil {
 			d.fault = f.Code
 		}
@@ -127,25 +181,47 @@ func readDecisions(palette *ideafile.Palette, view jsonval.Object, token string,
 			d.parts["output"] = c.Output
 		}
 		for _, path := range c.OutputPath.Paths() {
-			writers = append(writers, writer{path, w.Tool})
+			writers = append(writers, writer{path, w.Tool, n})
+			if isNamedPlace(view.SchemaByKind[ideafile.TypeState], path) {
+				d.identities = append(d.identities, "writes "+path.String())
+			}
 		}
 		list = append(list, d)
 	}
 	for n := range list {
-		list[n].parts = jsonval.AsObject(list[n].resolveReferences(view, writers, nil, list[n].parts))
+		d := &list[n]
+		d.parts = jsonval.AsObject(d.resolveReferences(view.PayloadByKind, writers, nil, d.parts))
+		if _, answers := d.parts["output"]; answers {
+			d.identities = append(d.identities, d.toolName+" asks "+jsonval.EncodeToString(d.parts["params"]))
+		}
 	}
 	return list
 }
 
-// writer is the Tool of a Call of an answer, and a place in State that the Call is to write.
+// isNamedPlace reports whether a schema names each key of a path.
+func isNamedPlace(schema any, path jsonval.Path) bool {
+	node, _ := jsonschema.ResolveLocalRefs(schema, schema, "")
+	for _, key := range path {
+		next, named := jsonschema.Properties(node)[key]
+		if !named {
+			return false
+		}
+		node, _ = jsonschema.ResolveLocalRefs(schema, next, "")
+	}
+	return len(path) > 0
+}
+
+// writer is the Tool of a Call of an answer, with the Call's number in it, and a place in State that the Call is to
+// write.
 type writer struct {
 	path jsonval.Path
 	tool string
+	call int
 }
 
 // nameResults names what Calls of the answer are to write at a path, above it or below it, without the names of their
-// places: where in State a result goes is no decision.
-func nameResults(writers []writer, at jsonval.Path) string {
+// places, and returns the numbers of these Calls.
+func nameResults(writers []writer, at jsonval.Path) (text string, calls []int) {
 	var names []string
 	for _, w := range writers {
 		switch {
@@ -153,10 +229,13 @@ func nameResults(writers []writer, at jsonval.Path) string {
 			names = append(names, "the result of "+w.tool+": "+at[len(w.path):].String())
 		case w.path.IsAtOrBelow(at):
 			names = append(names, w.path[len(at):].String()+" by "+w.tool)
+		default:
+			continue
 		}
+		calls = append(calls, w.call)
 	}
 	slices.Sort(names)
-	return strings.Join(names, ", ")
+	return strings.Join(names, ", "), calls
 }
 
 // resolveReferences replaces References by their values, and records their places. For a value that another Call of the
@@ -179,7 +258,8 @@ func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, a
 		if ref.Kind != ideafile.TypeState {
 			return nil, false
 		}
-		name := nameResults(writers, ref.Path)
+		name, calls := nameResults(writers, ref.Path)
+		d.results[at.String()] = append(d.results[at.String()], calls...)
 		return name, name != ""
 	})
 	if err != nil {

@@ -30,11 +30,15 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 	t.Parallel()
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": `+tools+`}, "context": [
 		{"type": "input", "shop": "north", "other": "south"},
-		{"type": "state", "_instance": "1", "state": {"order": "A-1", "again": "A-1", "sum": 5}}]}`)
+		{"type": "state", "_instance": "1", "state": {"order": "A-1", "again": "A-1", "sum": 5},
+			"schema": {"properties": {"mood": {"$ref": "#/$defs/mood"}}, "$defs": {"mood": {"properties": {"now": {}, "then": {}}}}}}]}`)
 	palette := &ideafile.Palette{Tools: idea.Tools, InstanceTokens: []string{"1", "2"},
 		BindingByTool: map[string]ideafile.ToolBinding{"judge": {Kind: ideafile.KindLatent}, "pay": {Kind: ideafile.KindHTTP}}}
-	view := ideafile.InstanceViewOf(idea.Context, "1").PayloadByKind
+	view := ideafile.InstanceViewOf(idea.Context, "1")
 	const pay, judge = `{"_tool":"pay","_instance":"1",`, `{"_tool":"judge","_instance":"1","text":"x","_output":`
+	judged := func(text, mood, path string) string {
+		return fmt.Sprintf(`{"_tool":"judge","_instance":"1","text":%q,"_output":{"mood":%q},"_outputPath":%q},`, text, mood, path)
+	}
 	for name, c := range map[string]struct {
 		first, second string
 		differ        bool
@@ -77,10 +81,36 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 			pay + `"to":"†state.y"},` + pay + `"amount":1,"_outputPath":"y.a"}`, false},
 		"what another Tool writes": {pay + `"amount":1,"_outputPath":"x"},` + judge + `{"mood":"bad"},"_outputPath":"z"},` + pay + `"to":"†state.x.id"}`,
 			pay + `"amount":1,"_outputPath":"z"},` + judge + `{"mood":"bad"},"_outputPath":"x"},` + pay + `"to":"†state.x.id"}`, true},
+		"results swapped between two questions": {judged("a", "good", "x") + judged("b", "bad", "y"),
+			judged("a", "bad", "x") + judged("b", "good", "y"), true},
+		"results swapped between two References": {judged("†input.shop", "good", "x") + judged("†input.other", "bad", "y"),
+			judged("†input.shop", "bad", "x") + judged("†input.other", "good", "y"), true},
+		"two questions in other order and words": {judged("a", "good", "x") + judged("b", "bad", "y"),
+			judged("c", "bad", "x") + judged("d", "good", "y"), false},
+		"one question twice, in other order": {judged("a", "good", "x") + judged("a", "bad", "x"),
+			judged("a", "bad", "x") + judged("a", "good", "x"), false},
+		"one question twice, or once in other words": {judged("a", "good", "x") + judged("a", "bad", "x"),
+			judged("b", "bad", "x") + judged("a", "good", "x"), false},
+		"results swapped between places that the schema names": {judged("a", "good", "mood.now") + judged("b", "bad", "mood.then"),
+			judged("c", "good", "mood.then") + judged("d", "bad", "mood.now"), true},
+		"places that the schema names, in other order": {judged("a", "good", "mood.now") + judged("b", "bad", "mood.then"),
+			judged("c", "bad", "mood.then") + judged("d", "good", "mood.now"), false},
+		"results swapped between two that use them": {
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"amount":2,"_outputPath":"y"},` + pay + `"to":"†state.x.id"}`,
+			pay + `"amount":2,"_outputPath":"x"},` + pay + `"amount":1,"_outputPath":"y"},` + pay + `"to":"†state.x.id"}`, true},
+		"the same result, by another name": {
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"amount":2,"_outputPath":"y"},` + pay + `"to":"†state.x.id"}`,
+			pay + `"amount":2,"_outputPath":"x"},` + pay + `"amount":1,"_outputPath":"y"},` + pay + `"to":"†state.y.id"}`, false},
+		"results swapped behind a Call between": {
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"amount":2,"_outputPath":"y"},` + judged("†state.x.id", "good", "z") + pay + `"to":"†state.z.id"}`,
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"amount":2,"_outputPath":"y"},` + judged("†state.y.id", "good", "z") + pay + `"to":"†state.z.id"}`, true},
+		"prose about a result, or about another": {
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"amount":2,"_outputPath":"y"},` + pay + "\"note\":\"†`About ${state.x.id}`\"}",
+			pay + `"amount":1,"_outputPath":"x"},` + pay + `"amount":2,"_outputPath":"y"},` + pay + "\"note\":\"†`About ${state.y.id}`\"}", false},
 		"a broken Call": {pay + `"nothing":"a"}`, pay + `"amount":1}`, true},
 	} {
 		calls := func(text string) []ideafile.WrittenCall {
-			list, err := jsonval.Decode([]byte(`[` + text + `]`))
+			list, err := jsonval.Decode([]byte(`[` + strings.TrimSuffix(text, ",") + `]`))
 			if err != nil {
 				t.Fatal(name, err)
 			}

@@ -41,6 +41,7 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	}
 	i.combineBlobUpdates(ctx)
 	if held {
+		i.revertQueuedStarts()
 		return
 	}
 	if len(i.queuedCalls) > 0 && i.MustCheckOwners {
@@ -50,9 +51,9 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 			return
 		}
 	}
-	room := min(MaxRunning-i.running-len(i.delegates), i.remainingCallQuota())
+	room := MaxRunning - i.running - len(i.delegates)
 	if room > 0 && !i.shouldHoldCalls(ctx) {
-		next := i.takeQueuedCalls(room)
+		next := i.takeQueuedCalls(room, i.remainingCallQuota())
 		i.Begun.Calls += len(next)
 		i.executeCalls(ctx, next)
 	}
@@ -62,44 +63,65 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	}
 }
 
-// takeQueuedCalls takes Calls out of the queue, at most so many.
-func (i *instance) takeQueuedCalls(limit int) (next []dataflow.ReadyCall) {
+// takeQueuedCalls takes Calls out of the queue, at most so many. The quota does not limit those that take others back:
+// a process that is paused at its limits can be undone.
+func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) {
 	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
-		takes := len(next) < limit && !r.IsThrottled
+		isUndo := r.Record.Key().IsUndo()
+		takes := len(next) < room && (isUndo || quota > 0) && !r.Record.IsThrottled()
 		if takes {
 			next = append(next, r)
+		}
+		if takes && !isUndo {
+			quota--
 		}
 		return takes
 	})
 	return next
 }
 
+// revertQueuedStarts empties the queue, of which nothing has run: while the process is paused, nobody is to wait for
+// these Calls, and what they read may be undone. They are queued again when it goes on.
+func (i *instance) revertQueuedStarts() {
+	for _, r := range i.queuedCalls {
+		i.dataflow.RevertStart(r.Record.ID)
+		i.ChangedSinceStarting = true
+	}
+	i.queuedCalls = nil
+}
+
 // executeCall starts a Call's activity, or its delegate. Its end comes in through the inbox.
 func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
-	if r.Waits > 0 {
-		i.executeWithAttempts(ctx, r, 1)
-		return
+	attempts := r.Tool.MaxAttempts
+	if r.Record.Throttle != nil {
+		attempts = r.Record.Throttle.AttemptsLeft
 	}
-	i.executeWithAttempts(ctx, r, r.Tool.MaxAttempts)
+	i.executeWithAttempts(ctx, r, attempts)
 }
 
 // queueThrottled queues a Call again whose Tool's server refused it unread, to start when the server takes it.
-func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, wait time.Duration) {
-	r.Waits++
-	r.IsThrottled = true
+func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, refusal error) {
+	t := dataflow.Throttle{Waits: 1, Until: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
+		AttemptsLeft: protocol.AttemptsLeft(refusal)}
+	if before := r.Record.Throttle; before != nil {
+		t.Waits += before.Waits
+	}
+	r.Record.Throttle = &t
 	i.queuedCalls = append(i.queuedCalls, r)
 	i.Begun.Calls--
-	timer := workflow.NewTimerWithOptions(ctx, wait, workflow.TimerOptions{
-		Summary: i.callActivitySummary(r) + ": wait for the tool's server"})
+	i.awaitThrottle(ctx, r.Record)
+}
+
+// awaitThrottle lets a Call start when its Tool's server takes it.
+func (i *instance) awaitThrottle(ctx workflow.Context, rec *dataflow.CallRecord) {
+	t := rec.Throttle
+	timer := workflow.NewTimerWithOptions(ctx, t.Until.Sub(workflow.Now(ctx)), workflow.TimerOptions{
+		Summary: callSummary(i.ownSetup.Token, rec) + ": wait for the tool's server"})
 	i.inbox.OnFutureReady(timer, func(f workflow.Future) {
 		if f.Get(ctx, nil) != nil {
 			return // the instance ends
 		}
-		for n := range i.queuedCalls {
-			if i.queuedCalls[n].Record == r.Record {
-				i.queuedCalls[n].IsThrottled = false
-			}
-		}
+		t.Until = time.Time{}
 		i.markChanged(ctx)
 	})
 }
@@ -194,7 +216,10 @@ func (i *instance) executeInput(r dataflow.ReadyCall) protocol.ExecuteInput {
 		Params: r.Params, Scopes: r.ScopeValues, Contract: i.dataflow.ResultContract(r.Record),
 		Output: r.Tool.Source["_output"],
 		Spec:   r.Tool.RunnerSpec(r.Binding, i.setup.Servers), WholeState: r.Record.OutputPath.WritesWholeState(),
-		LostWorkers: i.workerLosses[r.Record.ID], Waits: r.Waits,
+		LostWorkers: i.workerLosses[r.Record.ID],
+	}
+	if r.Record.Throttle != nil {
+		in.Waits = r.Record.Throttle.Waits
 	}
 	if jsonval.ContainsBlobHandle(r.Params) {
 		in.ParamsSchema = r.Tool.Source
@@ -228,7 +253,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case protocol.FaultCodeOf(err) == turn.CodeRateLimited:
 		i.executeAfter(ctx, r, protocol.AttemptsLeft(err), protocol.ActivityAwaitTurn, "its turn", i.turnInput(r))
 	case protocol.FaultCodeOf(err) == turn.CodeToolWaits:
-		i.queueThrottled(ctx, r, protocol.RetryDelay(err))
+		i.queueThrottled(ctx, r, err)
 	case protocol.FaultCodeOf(err) == ideafile.CodeMCPInputRequired:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:

@@ -81,6 +81,11 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	if carried == nil {
 		i.startFirstRun(ctx)
 	} else {
+		for _, rec := range i.dataflow.CallRecords() {
+			if rec.IsThrottled() && !rec.Status.IsFinal() {
+				i.awaitThrottle(ctx, rec)
+			}
+		}
 		i.outbox.Restore(ctx, carried.UnsentSignals)
 		i.inbox.Redeliver(ctx, carried.UndeliveredSignals)
 	}
@@ -227,12 +232,9 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 		order = *of
 		order.By = cmp.Or(of.By, "somebody")
 	}
+	i.revertQueuedStarts()
 	u := undo.OfInstance(i.dataflow, i.setup.Process, order,
 		func(call string) string { return protocol.DelegateID(i.setup.Process, call) })
-	if of != nil && len(i.queuedCalls) > 0 {
-		u = dataflow.Undoing{By: u.By, NotUndone: []string{
-			"Calls are about to run, and may have read what is to be taken back: resume first"}}
-	}
 	i.dataflow.BeginUndo(u)
 }
 

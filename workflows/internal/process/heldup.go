@@ -2,6 +2,7 @@ package process
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +87,24 @@ func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSi
 		h.Since = before.Since
 	}
 	c.HoldUps[key] = h
+}
+
+// callWaitsChange names the rule that nothing is waited for by Calls that are gone.
+const callWaitsChange = "Calls that are gone wait for nothing"
+
+// forgetCallWaits drops what Calls wait for once no instance is at work: of one that was ended from outside nobody
+// hears. A Request in flight may wait for the same causes.
+func (p *unsplitProcess) forgetCallWaits(ctx workflow.Context) {
+	asks := p.loop.RequestInFlight() != nil || p.loop.RechecksInFlight()
+	if p.phase != running || asks || p.loop.HasBusyInstance() {
+		return
+	}
+	for _, key := range jsonval.SortedKeys(p.HoldUps) {
+		ofCalls := []string{turn.CodeToolWaits, turn.CodeRateLimited}
+		if slices.Contains(ofCalls, p.HoldUps[key].Cause) && mailbox.KnowsChange(ctx, callWaitsChange) {
+			delete(p.HoldUps, key)
+		}
+	}
 }
 
 // forgetHoldUps drops causes that no worker reports any more. It returns when the next one expires; zero: none is left.

@@ -125,37 +125,58 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	l := &launchedProcess{App: a, session: session, options: o.launchOptions}
 	defer func() { l.session.Close() }()
 	paused, err := session.PrepareUndo(ctx, o.of, options)
-	if err != nil {
-		return err
-	}
 	if paused {
 		a.Note("%s is paused first, so that all that it did is on record; to go on: %s resume %s", o.of, print.Program,
 			print.Quote(o.of))
 	}
-	u, err := session.PlanUndo(ctx, o.of, options)
 	if err != nil {
 		return err
 	}
-	if o.beforeFork && len(u.Undo) == 0 {
-		if len(u.Cannot) > 0 {
-			a.Note("nothing of %s is taken back; what cannot be: %s", o.of,
-				diag.FirstNamesAndCount(leftNames(u.Cannot)))
-		}
-		return nil
+	u, err := l.agreedUndo(ctx, o, options)
+	if u != nil {
+		return l.undo(ctx, u, o)
 	}
-	return l.undo(ctx, u, o)
+	if paused {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have gone
+		defer cancel()
+		if session.GiveUpUndo(ctx, o.of, options) == nil {
+			a.Note("nothing of %s is taken back: it goes on", o.of)
+		}
+	}
+	return err
 }
 
-// undo shows what is to be taken back, asks, and has it done.
-func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
-	if !l.JSON && len(u.Undo) > 0 {
-		if err := l.Print(undoText(u)); err != nil {
-			return err
+// agreedUndo shows what is to be taken back, and asks; nil: nothing is.
+func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
+	u *client.Undoing, err error) {
+	u, err = l.session.PlanUndo(ctx, o.of, options)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(u.Undo) > 0 && !l.JSON:
+		err = l.Print(undoText(u))
+	case len(u.Undo) > 0:
+	case !o.beforeFork:
+		_, err = l.session.StartUndo(ctx, u) // says so
+		return nil, err
+	default:
+		if len(u.Cannot) > 0 {
+			l.Note("nothing of %s is taken back; what cannot be: %s", o.of,
+				diag.FirstNamesAndCount(leftNames(u.Cannot)))
 		}
+		return nil, nil
 	}
-	if agreed, err := agreeToUndo(l.App, u, o.yes); err != nil || !agreed {
-		return err
+	if err == nil {
+		err = agreeToUndo(l.App, u, o.yes)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// undo has taken back what was agreed to.
+func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
 	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
 	}
@@ -207,19 +228,19 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 // serverTimeout is how long it is waited for a server to say whether a process is at work.
 const serverTimeout = 5 * time.Second
 
-// agreeToUndo asks whether Calls are to be taken back.
-func agreeToUndo(a *app.App, u *client.Undoing, yes bool) (agreed bool, err error) {
-	if len(u.Undo) == 0 || yes {
-		return true, nil // StartUndo says that there is nothing
+// agreeToUndo asks whether Calls are to be taken back; an error: they are not.
+func agreeToUndo(a *app.App, u *client.Undoing, yes bool) error {
+	if yes {
+		return nil
 	}
 	agreed, asked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Undo), "Call"), u.As))
-	if !asked {
-		return false, exit.Usagef("undo %s: nothing is taken back: --yes takes it back", u.Process)
+	switch {
+	case !asked:
+		return exit.Usagef("undo %s: nothing is taken back: --yes takes it back", u.Process)
+	case !agreed:
+		return exit.Usagef("undo %s: nothing is taken back", u.Process)
 	}
-	if !agreed {
-		err = exit.Usagef("undo %s: nothing is taken back", u.Process)
-	}
-	return agreed, err
+	return nil
 }
 
 // undoText says what would be taken back, what cannot be, and what stays.
