@@ -2,7 +2,6 @@ package readable
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -41,12 +40,12 @@ const (
 type FactBuilder struct {
 	Left, Bytes int                                   // how many Facts, and bytes of text, remain
 	From        func(path jsonval.Path, v any) string // where a value comes from; may be nil
-	Language    shown.Language                        // of values that a schema wants shown in a way of their own
+	language    shown.Language
 }
 
-// NewFactBuilder returns a FactBuilder with the bounds of a page.
-func NewFactBuilder() *FactBuilder {
-	return &FactBuilder{Left: MaxFacts, Bytes: maxTotalBytes, Language: shown.English}
+// NewFactBuilder returns a FactBuilder with the bounds of a page, for readers of a language.
+func NewFactBuilder(l shown.Language) *FactBuilder {
+	return &FactBuilder{Left: MaxFacts, Bytes: maxTotalBytes, language: l}
 }
 
 // Build returns the Fact of a value.
@@ -91,35 +90,21 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	case !isObject && !isList:
 		f.Text, f.Number = t.formatValue(format, v), IsNumber(v)
 		f.Block = strings.Contains(f.Text, "\n") || utf8.RuneCountInString(f.Text) > blockThreshold
-	case isList && len(list) == 0:
-		f.Text = "an empty list"
 	case size == 0:
-		f.Text = "nothing"
+		f.Text = shown.Format{}.Text(jsonval.Object{}, t.language)
 	}
 	return f
 }
 
 func (t *FactBuilder) formatValue(format shown.Format, v any) string {
 	if format.Display != shown.Plain {
-		v = format.Text(v, t.Language)
+		v = format.Text(v, t.language)
 	}
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		if v {
-			return "yes (true)"
-		}
-		return "no (false)"
-	case json.Number:
-		return v.String()
-	case string:
-		if v == "" {
-			return "an empty text"
-		}
-		text := Clip(v, max(min(MaxTextBytes, t.Bytes), CellLength))
-		t.Bytes -= len(text)
-		return Visible(text)
+	text, isText := v.(string)
+	if !isText || text == "" {
+		return shown.Format{}.Text(v, t.language)
 	}
-	return jsonval.EncodeToString(v)
+	text = Clip(text, max(min(MaxTextBytes, t.Bytes), CellLength))
+	t.Bytes -= len(text)
+	return Visible(text)
 }

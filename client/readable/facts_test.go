@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"processidea/client/readable"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/modeltest"
 )
 
 func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
@@ -13,7 +15,7 @@ func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
 	for n := range 1000 {
 		big[strings.Repeat("k", n+1)] = "v"
 	}
-	told := readable.NewFactBuilder().Build("", map[string]any{"big": big})
+	told := readable.NewFactBuilder(shown.English).Build("", map[string]any{"big": big})
 	below := told.Facts[0]
 	if n := len(below.Facts); n+below.Left != 1000 || n > readable.MaxFacts {
 		t.Errorf("%d are told, and %d left", n, below.Left)
@@ -33,7 +35,7 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 		}
 		return ""
 	}
-	teller := readable.NewFactBuilder()
+	teller := readable.NewFactBuilder(shown.English)
 	teller.From = from
 	f := teller.Build("", map[string]any{"whole": map[string]any{"a": "x"},
 		"parts": map[string]any{"a": "x", "b": "y"}})
@@ -41,5 +43,23 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" ||
 		parts.Facts[1].From != "" {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestWhatIsNoDataIsSaidInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	hidden := shown.Format{Properties: map[string]shown.Format{"id": {Display: shown.Hidden}}}
+	for _, one := range []struct {
+		value, want string
+		language    shown.Language
+	}{
+		{`null`, "not given", shown.English}, {`true`, "yes", shown.English}, {`false`, "nein", shown.German},
+		{`""`, "ein leerer Text", shown.German}, {`[]`, "none", shown.English}, {`{}`, "keine", shown.German},
+		{`{"id": 7}`, "none", shown.English}, {`"nothing"`, "nothing", shown.German}, {`1.50`, "1.50", shown.German},
+	} {
+		got := readable.NewFactBuilder(one.language).BuildAt(nil, "", hidden, modeltest.MustDecodeJSON(one.value))
+		if got.Text != one.want || len(got.Facts) > 0 {
+			t.Errorf("%s is %+v, want %q", one.value, got, one.want)
+		}
 	}
 }

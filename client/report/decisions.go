@@ -24,6 +24,7 @@ type Decision struct {
 	Proof   string // how it is proved who decided; empty where nobody did
 	Order   bool   // it gives a standing order, or ends one
 	Details []Detail
+	Given   *approval.StandingOrder // the order that it gives; nil: none
 }
 
 // Detail is more about a decision: what was shown, what it changed, what came of it.
@@ -40,7 +41,7 @@ func Decisions(made []client.Decided) []Decision {
 			Proof:   proofOf(d.Decision),
 			Reason:  text(d.Reason),
 			Order:   approval.GivesOrder(d.Kind) && d.CallID == "" || d.Kind == approval.SteerDisallow,
-			Details: details(d)}
+			Details: details(d), Given: d.Order}
 	}
 	return out
 }

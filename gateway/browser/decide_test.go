@@ -61,7 +61,7 @@ func decideInEveryWay(b *tab, id string) {
 	b.choose("with", "say")
 	b.press(button("Show its form"))
 	b.write(`//*[@id="w/template"]`, "Instead of {x}")
-	if opened := `//details[@class="more"][.//*[@id="w/values~more"]]/summary`; b.exists(opened) {
+	if opened := `//details[@class="operators"][.//*[@id="w/values~more"]]/summary`; b.exists(opened) {
 		b.click(opened)
 	}
 	b.write(`//*[@id="w/values~more"]`, `{"x": "†input.values.order"}`)

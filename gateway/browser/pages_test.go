@@ -107,7 +107,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 			b.open("/desk/plans/" + trip)
 			b.click(summary("Change it"))
 			b.press(`//button[@name="edit" and @value="2"]`)
-			b.click(summary("Add a step"))
+			b.click(summary("add a step"))
 			b.write("#new", "none")
 			b.press(button("Add it to the Plan"))
 			b.says("want a JSON object")

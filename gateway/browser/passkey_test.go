@@ -130,7 +130,9 @@ func (t *tab) makesPasskey() (entry string) {
 	t.open("/")
 	t.press("//nav//a[contains(., 'Your key')]")
 	t.press(button("Make a passkey"))
-	t.says("Your device has a passkey for this desk", "starter keys add passkey.json --deciders deciders.json")
+	t.says("Your device has a passkey for this desk")
+	t.click(summary("For operators"))
+	t.says("starter keys add passkey.json --deciders deciders.json")
 	return js[string](t, `document.getElementById("key").textContent`)
 }
 

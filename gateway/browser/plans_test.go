@@ -69,7 +69,7 @@ func TestAPersonChangesAPlanAndHasItRunInABrowser(t *testing.T) {
 		b.press(`//button[@name="edit" and @value="1"]`)
 		b.says("Change step 1.1 Book", "As on the ticket.")
 		b.write(`//*[@id="c1/values/seat"]`, "5B")
-		b.click(summary("Add a step"))
+		b.click(summary("add a step"))
 		b.write("#new", `{"_tool": "tell", "_instance": "*", "template": "By hand: {seat}"}`)
 		b.press(button("Add it to the Plan"))
 		b.says("Added step 1")

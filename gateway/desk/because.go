@@ -1,52 +1,290 @@
 package desk
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
+	"processidea/client/readable"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
-// ruleInWords says a condition on a Call's parameters; "" unless it is made of the bounds and values that a parameter
-// may have.
-func ruleInWords(f shown.Format, when any, l shown.Language) string {
-	terms, ok := ruleTerms(f, jsonval.AsObject(when), l)
-	if !ok {
-		return ""
-	}
-	return strings.Join(terms, " and ")
+// ruler says conditions on a Call's parameters, which are JSON Schemas, in a reader's language. It mentions what it has
+// no words for: pages have conditions as they are written, too, for operators.
+type ruler struct {
+	language shown.Language
+	in       func(kind, text string) string // of the language's catalogue
 }
 
-func ruleTerms(f shown.Format, schema jsonval.Object, l shown.Language) (terms []string, ok bool) {
+// rulesInWords says each part of a condition.
+func rulesInWords(f shown.Format, when any, l shown.Language) []string {
+	r := newRuler(l)
+	return jsonval.Map(r.terms("", f, jsonval.AsObject(when)), func(c clause) string { return c.text })
+}
+
+// ruleInWords says a condition as one text; "" where it asks for nothing.
+func ruleInWords(f shown.Format, when any, l shown.Language) string {
+	r := newRuler(l)
+	return r.all(r.terms("", f, jsonval.AsObject(when))).text
+}
+
+func newRuler(l shown.Language) ruler {
+	r := ruler{l, func(_, text string) string { return text }}
+	if all, err := catalogues(); err == nil {
+		r.in = all[l].In
+	}
+	return r
+}
+
+// clause is a condition in words; compound: it has parts, and stands in parentheses as a part of another.
+type clause struct {
+	text     string
+	compound bool
+}
+
+func (c clause) part() string {
+	if c.compound {
+		return "(" + c.text + ")"
+	}
+	return c.text
+}
+
+// all says that each of several clauses holds.
+func (r ruler) all(list []clause) clause { return r.joined("%s and %s", list) }
+
+func (r ruler) joined(with string, list []clause) clause {
+	switch len(list) {
+	case 0:
+		return clause{}
+	case 1:
+		return list[0]
+	}
+	text := list[0].part()
+	for _, one := range list[1:] {
+		text = r.say(with, text, one.part())
+	}
+	return clause{text, true}
+}
+
+// say puts texts into one of the catalogue's, which has {1} for the first.
+func (r ruler) say(format string, texts ...string) string {
+	var pairs []string
+	for n, text := range texts {
+		place := fmt.Sprintf("{%d}", n+1)
+		format, pairs = strings.Replace(format, "%s", place, 1), append(pairs, place, text)
+	}
+	return strings.NewReplacer(pairs...).Replace(r.in("rule", format))
+}
+
+// unsaid stands for what has no words here.
+func (r ruler) unsaid(about string) clause {
+	if about == "" {
+		return clause{text: r.say("a condition is met that stands under “For operators”")}
+	}
+	return clause{text: r.say("%s meets a condition that stands under “For operators”", about)}
+}
+
+// terms says a schema of what is about, "" of the parameters as a whole; none: it asks for nothing.
+func (r ruler) terms(about string, f shown.Format, schema jsonval.Object) (list []clause) {
+	properties := jsonval.AsObject(schema["properties"])
 	for _, key := range jsonval.SortedKeys(schema) {
-		value, about := schema[key], "“"+f.Title+"” is "
+		value := schema[key]
+		said, ok := r.values(about, f, key, value)
+		if ok {
+			list = append(list, clause{text: said})
+			continue
+		}
 		switch key {
-		case "type", "required":
-		case "minimum":
-			terms = append(terms, about+f.Text(value, l)+" or more")
-		case "maximum":
-			terms = append(terms, about+f.Text(value, l)+" or less")
-		case "const":
-			terms = append(terms, about+f.Text(value, l))
-		case "enum":
-			list := shown.Format{Items: &f}
-			terms = append(terms, fmt.Sprintf("“%s” is one of %s", f.Title, list.Text(value, l)))
-		case "properties":
-			for name, below := range jsonval.Sorted(jsonval.AsObject(value)) {
-				member := f.At(jsonval.Path{name})
-				if member.Title == "" {
-					member.Title = name
-				}
-				more, isGiven := ruleTerms(member, jsonval.AsObject(below), l)
-				if !isGiven || member.Display == shown.Hidden {
-					return nil, false
-				}
-				terms = append(terms, more...)
+		case "title", "description", "$comment":
+		case "type": // goes without saying beside what is asked of the value
+			if len(schema) == 1 && about != "" {
+				list = append(list, r.unsaid(about))
 			}
+		case "required":
+			for _, name := range jsonval.AsList(value) {
+				if text := jsonval.AsText(name); properties[text] == nil {
+					list = append(list, r.given(f, text, true))
+				}
+			}
+		case "properties":
+			for name, below := range jsonval.Sorted(properties) {
+				list = append(list, r.member(f, name, below)...)
+			}
+		case "items", "contains":
+			list = append(list, r.items(about, f, key == "items", jsonval.AsObject(value)))
+		case "allOf", "anyOf":
+			var parts []clause
+			for _, one := range jsonval.AsList(value) {
+				parts = append(parts, r.all(r.terms(about, f, jsonval.AsObject(one))))
+			}
+			if slices.Contains(parts, clause{}) { // one asks for nothing
+				list = append(list, r.unsaid(about))
+			} else if key == "allOf" {
+				list = append(list, parts...)
+			} else {
+				list = append(list, r.joined("%s, or %s", parts))
+			}
+		case "not":
+			list = append(list, r.not(about, f, jsonval.AsObject(value)))
 		default:
-			return nil, false
+			list = append(list, r.unsaid(about))
 		}
 	}
-	return terms, true
+	return withoutRepeats(list)
+}
+
+// withoutRepeats has what is unsaid once.
+func withoutRepeats(list []clause) (out []clause) {
+	for _, one := range list {
+		if !slices.Contains(out, one) {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+var (
+	bounds = map[string]string{"minimum": "%s is %s or more", "maximum": "%s is %s or less",
+		"exclusiveMinimum": "%s is more than %s", "exclusiveMaximum": "%s is less than %s"}
+	counts = map[string][2]string{"minLength": {"%s has at least %s", "character"},
+		"maxLength": {"%s has at most %s", "character"}, "minItems": {"%s has at least %s", "item"},
+		"maxItems": {"%s has at most %s", "item"}}
+)
+
+// values says a keyword about a value by itself.
+func (r ruler) values(about string, f shown.Format, key string, value any) (text string, ok bool) {
+	if about == "" {
+		return "", false
+	}
+	if format, is := bounds[key]; is {
+		return r.say(format, about, f.Text(value, r.language)), true
+	}
+	if format, is := counts[key]; is {
+		number, isNumber := value.(json.Number)
+		n, err := number.Int64()
+		return r.say(format[0], about, r.in("count", readable.Plural(int(n), format[1]))), isNumber && err == nil
+	}
+	switch key {
+	case "const":
+		return r.oneOf("%s is %s", "", about, f, []any{value})
+	case "enum":
+		return r.oneOf("%s is %s", "%s is one of %s", about, f, jsonval.AsList(value))
+	case "pattern":
+		return r.pattern(about, jsonval.AsText(value))
+	}
+	return "", false
+}
+
+// oneOf says that something is one of several values, unless they have parts.
+func (r ruler) oneOf(one, several, about string, f shown.Format, values []any) (text string, ok bool) {
+	hasParts := func(v any) bool { return jsonval.AsList(v) != nil || jsonval.AsObject(v) != nil }
+	switch {
+	case len(values) == 0 || slices.ContainsFunc(values, hasParts):
+		return "", false
+	case len(values) == 1:
+		return r.say(one, about, f.Text(values[0], r.language)), true
+	}
+	list := shown.Format{Items: &f}
+	return r.say(several, about, list.Text(values, r.language)), true
+}
+
+// pattern says a regular expression that asks for words alone.
+func (r ruler) pattern(about, written string) (text string, ok bool) {
+	written = strings.TrimPrefix(written, "(?i)")
+	begins, ends := strings.HasPrefix(written, "^"), strings.HasSuffix(written, "$")
+	words := jsonval.Map(strings.Split(strings.TrimSuffix(strings.TrimPrefix(written, "^"), "$"), "|"),
+		func(s string) any { return s })
+	for _, one := range words {
+		if one == "" || regexp.QuoteMeta(one.(string)) != one || len(words) > 1 && (begins || ends) {
+			return "", false
+		}
+	}
+	forms := [2]string{"%s contains %s", "%s contains one of %s"}
+	switch {
+	case begins && ends:
+		forms[0] = "%s is %s"
+	case begins:
+		forms[0] = "%s begins with %s"
+	case ends:
+		forms[0] = "%s ends with %s"
+	}
+	return r.oneOf(forms[0], forms[1], about, shown.Format{}, words)
+}
+
+// name is the title of a member, in quotation marks; ok is false for one that only operators look at.
+func (r ruler) name(f shown.Format, name string) (about string, member shown.Format, ok bool) {
+	member = f.At(jsonval.Path{name})
+	return r.say("“%s”", member.TitleOr(name)), member, member.Display != shown.Hidden
+}
+
+func (r ruler) member(f shown.Format, name string, schema any) []clause {
+	about, member, ok := r.name(f, name)
+	switch {
+	case schema == true:
+		return nil
+	case !ok:
+		return []clause{r.unsaid("")}
+	case schema == false:
+		return []clause{r.given(f, name, false)}
+	}
+	return r.terms(about, member, jsonval.AsObject(schema))
+}
+
+// given says that a member is there, or is not.
+func (r ruler) given(f shown.Format, name string, is bool) clause {
+	about, _, ok := r.name(f, name)
+	switch {
+	case !ok:
+		return r.unsaid("")
+	case is:
+		return clause{text: r.say("%s is given", about)}
+	}
+	return clause{text: r.say("%s is not given", about)}
+}
+
+// items says what holds for each item of a list, or for one.
+func (r ruler) items(about string, f shown.Format, each bool, schema jsonval.Object) clause {
+	item := f.At(jsonval.Path{"0"})
+	of, within := "an item of %s", "%s in an item of %s"
+	if each {
+		of, within = "each item of %s", "%s in each item of %s"
+	}
+	if about == "" || item.Display == shown.Hidden {
+		return r.unsaid(about)
+	}
+	said := r.terms("", item, jsonval.Object{"properties": schema["properties"], "required": schema["required"]})
+	rest := jsonval.WithoutKey(schema, "properties", "required")
+	if len(said) > 0 {
+		delete(rest, "type") // goes without saying
+	}
+	plain := r.terms(r.say(of, about), item, rest)
+	switch {
+	case len(said) > 0 && len(plain) == 0:
+		return clause{text: r.say(within, r.all(said).part(), about)}
+	case len(said) == 0 && (len(plain) == 1 || each && len(plain) > 1):
+		return r.all(plain)
+	}
+	return r.unsaid(about)
+}
+
+// not says that a schema does not fit.
+func (r ruler) not(about string, f shown.Format, schema jsonval.Object) clause {
+	if names := jsonval.AsList(schema["required"]); len(schema) == 1 && len(names) == 1 {
+		return r.given(f, jsonval.AsText(names[0]), false)
+	}
+	values := jsonval.AsList(schema["enum"])
+	if value, is := schema["const"]; is {
+		values = []any{value}
+	}
+	if text, ok := r.oneOf("%s is not %s", "%s is none of %s", about, f, values); ok && len(schema) == 1 && about != "" {
+		return clause{text: text}
+	}
+	terms := r.terms(about, f, schema)
+	if len(terms) == 0 {
+		return r.unsaid(about)
+	}
+	return clause{text: r.say("this is not so: %s", r.all(terms).part()), compound: true}
 }

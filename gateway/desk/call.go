@@ -79,8 +79,8 @@ func (v *visit) find() (client.Approval, error) {
 			return a, nil
 		}
 	}
-	return client.Approval{}, notFound("Step %s of %s does not wait: somebody has decided, its time is over, or there "+
-		"is no such step.", visible(call), visible(process))
+	return client.Approval{}, notFound("Step %s of %s does not wait: somebody has decided, its time or its process "+
+		"is over, or there is no such step.", visible(call), visible(process))
 }
 
 // tools returns the Tools of a process; nil if they cannot be read.
@@ -127,8 +127,8 @@ func (d *Desk) isFinal(t *ideafile.Tool) bool {
 
 // factsOfFields describes the parameters of a Call in the words of its Tool.
 func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (facts []fact) {
-	t := newTeller()
-	t.From, t.Language = from, a.Language
+	t := newTeller(a.Language)
+	t.From = from
 	for n, field := range a.Fields {
 		if t.Left <= 0 {
 			return append(facts, fact{Name: "…", Left: len(a.Fields) - n})
@@ -165,18 +165,16 @@ func caseFact(format shown.Format, v any, a client.Approval) *fact {
 	if v == nil {
 		return nil
 	}
-	t := newTeller()
-	t.Language = a.Language
-	f := t.BuildAt(nil, "", format, v)
+	f := newTeller(a.Language).BuildAt(nil, "", format, v)
 	return &f
 }
 
 // factOf describes a value; nil for nil.
-func factOf(v any) *fact {
+func factOf(v any, l shown.Language) *fact {
 	if v == nil {
 		return nil
 	}
-	f := newTeller().Build("", v)
+	f := newTeller(l).Build("", v)
 	return &f
 }
 

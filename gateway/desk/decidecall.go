@@ -59,7 +59,13 @@ func (v *visit) decideCall() error {
 		}
 		return v.showAgain(http.StatusConflict, p)
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: became(results, sayCase(a))})
+	about := sayCase(a)
+	if about == "" { // somebody has decided meanwhile
+		if d, err := v.Client.Process(v.process).DecidedCall(v.Context(), decision.Call); err == nil {
+			about = sayCase(client.Approval{Call: d.Call})
+		}
+	}
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: became(results, about)})
 }
 
 // askToSign shows the page on which the person signs a decision, or the Call again with why they cannot.
@@ -127,7 +133,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	case len(wrong) > 0:
 		p.Wrong = seeFields
 	case !isObject:
-		p.Wrong = "The parameters must be an object."
+		p.Wrong = "The values must be an object."
 	case len(changes) == 0:
 		p.Wrong = "Nothing is changed. To run it as it is, approve it."
 	case p.Tool != nil:

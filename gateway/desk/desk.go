@@ -269,7 +269,7 @@ var advice = map[string]string{
 	api.CodeNoWorker: "The processes are safe, and go on by themselves once they are run again. " +
 		"This page looks again by itself.",
 	api.CodeUnreachable:  "The server or the store cannot be reached. The processes are safe. Try again in a moment.",
-	access.CodeForbidden: "The administrators of this gateway decide who may do what.",
-	access.CodeRoles: "The processes are safe. The administrators of this gateway must mend the file: " +
-		"its log says what is wrong.",
+	access.CodeForbidden: "Whoever looks after this desk decides who may do what.",
+	access.CodeRoles: "The processes are safe. Whoever looks after this desk must mend the file: " +
+		"the server's log says what is wrong.",
 }

@@ -73,7 +73,7 @@ func (v *visit) showIdea() error {
 	p.Link, p.Title = s.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, short(id))
 	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
 	p.Earlier, p.Later = beside.Prev, beside.Next
-	p.addStates(s)
+	p.addStates(s, client.LanguageOf(v.Context()))
 	if s.changes != nil {
 		p.addChanges(s.changes)
 	}
@@ -126,7 +126,7 @@ func (p *ideaPage) at(n int, instance string) string {
 // statesPerPage is the number of States on a page; Page is the number of the page.
 const statesPerPage = 20
 
-func (p *ideaPage) addStates(seen *sight) {
+func (p *ideaPage) addStates(seen *sight, l shown.Language) {
 	i := seen.shownIdea
 	tokens := i.Tokens
 	if p.Instance != "" {
@@ -135,14 +135,15 @@ func (p *ideaPage) addStates(seen *sight) {
 			tokens = []string{p.Instance}
 		}
 	}
-	t := newTeller()
+	t := newTeller(l)
 	for n, token := range tokens {
 		if n == statesPerPage || t.Left <= 0 {
 			p.More = len(tokens) - n
 			break
 		}
 		t.From = report.From(seen.authors, token)
-		s := instanceState{Token: token, Name: p.name(token), State: t.Build("", i.States[token])}
+		s := instanceState{Token: token, Name: p.name(token)}
+		s.State = t.BuildAt(nil, "", p.words.StateFormat(), i.States[token])
 		if p.Instance == "" && token != "" {
 			s.Href = p.at(p.At, token)
 		}

@@ -1,10 +1,10 @@
 package desk
 
 import (
-	"cmp"
 	"time"
 
 	"processidea/client"
+	"processidea/gateway/desk/form"
 	"processidea/model/jsonval"
 )
 
@@ -13,6 +13,8 @@ type insightsPage struct {
 	*client.Insights
 	Rows  []insightsRow
 	Kinds []string // of decisions, in the order of the page
+	// Written are the rules of the rows.
+	Written []writtenRule
 
 	Waited, Spared float64 // of all Tools, in seconds
 }
@@ -24,6 +26,9 @@ type insightsRow struct {
 	Because string // the rule; "": there is none, or there are several
 	IsRule  bool
 }
+
+// writtenRule is a rule as it is written.
+type writtenRule struct{ Title, Rule string }
 
 // showInsights shows how people's decisions go.
 func (v *visit) showInsights() error {
@@ -38,6 +43,9 @@ func (v *visit) showInsights() error {
 		p.Rows = append(p.Rows, insightsRow{DecisionCounts: t.DecisionCounts, ToolInsights: t})
 		for _, rule := range t.Rules {
 			because := v.because(t.Tool, rule)
+			if rule.When != nil {
+				p.Written = append(p.Written, writtenRule{t.Title, form.Pretty(rule.When)})
+			}
 			if len(t.Rules) == 1 {
 				p.Rows[len(p.Rows)-1].Because = because
 				break
@@ -48,12 +56,11 @@ func (v *visit) showInsights() error {
 	return v.show("insights", p)
 }
 
-// because says a rule in words, or as it is written; "" where there is none.
+// because says a rule in words; "" where there is none.
 func (v *visit) because(tool string, rule client.RuleInsights) string {
 	if rule.When == nil {
 		return ""
 	}
 	format := v.Client.Process(rule.Process).Words(v.Context()).ParamsFormat(tool)
-	sentence := ruleInWords(format, rule.When, client.LanguageOf(v.Context()))
-	return cmp.Or(sentence, jsonval.EncodeToString(rule.When))
+	return ruleInWords(format, jsonval.ToJSONValue(rule.When), client.LanguageOf(v.Context()))
 }

@@ -11,6 +11,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/api"
+	"processidea/gateway/desk/form"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
@@ -199,17 +200,17 @@ func (v *visit) readOrderFields(tool string) (when jsonval.Object, wrong map[str
 }
 
 // orderRule is the schema of one parameter; nil: anything goes.
-func orderRule(form url.Values, control string, format shown.Format, l shown.Language) (rule jsonval.Object,
+func orderRule(sent url.Values, control string, format shown.Format, l shown.Language) (rule jsonval.Object,
 	problem string) {
-	switch form.Get(control) {
+	switch sent.Get(control) {
 	case "same":
-		v, err := jsonval.Decode([]byte(form.Get(control + "-value")))
+		v, err := jsonval.Decode([]byte(sent.Get(control + "-value")))
 		if err != nil {
 			problem = "choose a value"
 		}
 		return jsonval.Object{"const": v}, problem
 	case "most":
-		n, problem := format.ReadEntered(form.Get(control+"-most"), l)
+		n, problem := format.ReadEntered(sent.Get(control+"-most"), l)
 		return jsonval.Object{"type": "number", "maximum": n}, problem
 	}
 	return nil, ""
@@ -248,15 +249,16 @@ type orderRow struct {
 	*approval.GivenOrder
 	ToolTitle string
 	Terms     []string
+	Written   string // its condition as JSON; empty: it has none
 	InForce   bool
 }
 
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		terms, complete := ruleTerms(words.ParamsFormat(o.Tool), o.When, l)
-		if row.Terms = terms; !complete {
-			row.Terms = []string{jsonval.EncodeToString(o.When)}
+		row.Terms = rulesInWords(words.ParamsFormat(o.Tool), o.When, l)
+		if o.When != nil {
+			row.Written = form.Pretty(o.When)
 		}
 		rows = append(rows, row)
 	}

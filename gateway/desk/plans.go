@@ -80,17 +80,18 @@ func (v *visit) findPlan() (client.Plan, error) {
 		}
 	}
 	if err == nil {
-		err = notFound("No Plan of %s waits: somebody has decided on it, or there is none.", visible(v.process))
+		err = notFound("No Plan of %s waits: somebody has decided on it, its process is over, or there "+
+			"is none.", visible(v.process))
 	}
 	return client.Plan{}, err
 }
 
 func (v *visit) planPage(plan client.Plan) planPage {
+	l := client.LanguageOf(v.Context())
 	words := v.Client.Process(plan.Process).Words(v.Context())
 	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
-		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), words, func(t *ideafile.Tool) form.Form {
-			return replaceForm(t, client.LanguageOf(v.Context()))
-		}),
+		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), words, l,
+			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Denied = planDenial(v.who, plan.PlanView)
 	p.Summary = summaryOf(plan.Plan, words)

@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -19,8 +20,15 @@ type verifyPage struct {
 	Checked   time.Time
 	Proof     string
 	Decisions []report.Decision
-	Orders    []report.Decision
+	Orders    []givenOrder
 	part
+}
+
+// givenOrder is a standing order, or a deputy, that somebody gave or ended.
+type givenOrder struct {
+	report.Decision
+	About string   // the title of its Tool, or the deputy
+	Terms []string // its condition in words
 }
 
 // verify checks the chain of a process, and shows who decided what and how that is proved.
@@ -33,7 +41,15 @@ func (v *visit) verify() error {
 	p := verifyPage{frame: v.frame("The record of " + short(id)), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
-	p.Orders = report.Orders(all)
+	words, l := v.Client.Process(id).Words(v.Context()), client.LanguageOf(v.Context())
+	for _, d := range report.Orders(all) {
+		one := givenOrder{Decision: d}
+		if o := d.Given; o != nil {
+			one.About = cmp.Or(o.To, words.Tool(o.Tool))
+			one.Terms = rulesInWords(words.ParamsFormat(o.Tool), o.When, l)
+		}
+		p.Orders = append(p.Orders, one)
+	}
 	page, _ := strconv.Atoi(v.FormValue("page"))
 	p.part = partOf(len(all), decisionsPerPage, page,
 		func(n int) string { return p.Href + "/verify?page=" + strconv.Itoa(n) })

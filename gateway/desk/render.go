@@ -191,7 +191,7 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 var functions = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visible,
-	"lower": strings.ToLower, "long": long, "factOf": factOf, "factsOf": factsOf, "processHref": processHref,
+	"lower": strings.ToLower, "long": long, "processHref": processHref,
 	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText,
 	"short": short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"dict": func(pairs ...any) map[string]any {
@@ -212,6 +212,8 @@ func functionsIn(language shown.Language, words *wording.Catalogue) template.Fun
 		return words.InContext("count", thousands(n)+" "+others)
 	}
 	return template.FuncMap{
+		"factOf":   func(v any) *fact { return factOf(v, language) },
+		"factsOf":  func(v any) []fact { return factsOf(v, language) },
 		"language": func() shown.Language { return language }, "say": words.Say, "sayAs": words.InContext, "many": many,
 		"plural": func(n int, what string) string { return many(n, what, what+"s") },
 		"heading": func(name, full string) string {

@@ -5,14 +5,17 @@ import (
 	"errors"
 	"time"
 
+	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
 	"processidea/gateway/api"
+	"processidea/model/ideafile/shown"
 )
 
 // trial is the result of a simulation.
 type trial struct {
 	*simulation.Report
+	Words  *shown.Words
 	States []instanceState // of the first instances
 	Left   int
 }
@@ -21,11 +24,9 @@ type trial struct {
 const longestTrial = 3 * time.Minute
 
 // simulate simulates the files, and shows the result on the page.
-func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source) error {
+func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Source, words *shown.Words) error {
 	if d.Simulate == nil {
-		return api.Unprocessable(
-			"Simulations are not available here: they need a server of their own, which starter run and starter " +
-				"dev have. On your own machine, use starter simulate.")
+		return api.Unprocessable("Simulations are not available here.")
 	}
 	ctx, cancel := context.WithTimeout(ctx, longestTrial)
 	defer cancel()
@@ -37,20 +38,20 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 	if err != nil {
 		return err
 	}
-	p.Trial = trialOf(report)
+	p.Trial = trialOf(report, words, client.LanguageOf(ctx))
 	return nil
 }
 
-func trialOf(r *simulation.Report) *trial {
-	t, tell, tokens := &trial{Report: r}, newTeller(), ideafiles.SortedTokens(r.Instances)
+func trialOf(r *simulation.Report, words *shown.Words, l shown.Language) *trial {
+	t, tell, tokens := &trial{Report: r, Words: words}, newTeller(l), ideafiles.SortedTokens(r.Instances)
 	for n, token := range tokens {
 		const atOnce = 5
 		if n == atOnce || tell.Left <= 0 {
 			t.Left = len(tokens) - n
 			break
 		}
-		state := tell.Build(string(r.Instances[token].Status), r.Instances[token].State)
-		t.States = append(t.States, instanceState{Token: short(token), State: state})
+		state := tell.BuildAt(nil, string(r.Instances[token].Status), words.StateFormat(), r.Instances[token].State)
+		t.States = append(t.States, instanceState{Token: token, Name: short(words.NameOf(token)), State: state})
 	}
 	return t
 }

@@ -15,6 +15,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/diag"
+	"processidea/model/ideafile/shown"
 )
 
 // Simulator tries the files of a process out without touching anything real.
@@ -114,7 +115,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 		p.Fine = fineText(definition, problems)
 		return "", nil
 	case "simulate":
-		return "", v.simulate(v.Context(), p, source)
+		return "", v.simulate(v.Context(), p, source, shown.WordsOf(definition.Read))
 	case "start":
 		return v.begin(p, definition)
 	}
@@ -122,8 +123,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 }
 
 func fineText(d *ideafiles.Definition, problems diag.Problems) string {
-	text := fmt.Sprintf("No mistakes: %s, %s", plural(len(d.Read.Tools), "Tool"),
-		plural(len(d.Read.InstanceTokens()), "instance"))
+	text := fmt.Sprintf("No mistakes: %s", plural(len(d.Read.InstanceTokens()), "case"))
 	if n := problems.Count(); n > 0 {
 		text += ", " + plural(n, "warning")
 	}
@@ -132,19 +132,19 @@ func fineText(d *ideafiles.Definition, problems diag.Problems) string {
 
 func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, error) {
 	if definition.Read.Simulation != nil {
-		return "", api.Unprocessable("This Idea is a simulation with made-up values. To start it for real, remove " +
-			"meta.simulated and the messages' _simulated.")
+		return "", api.Unprocessable("This file comes from a simulation, and its values are made up. To start it for " +
+			"real, remove meta.simulated and the messages' _simulated in it.")
 	}
 	if err := client.ValidateID(p.ID); err != nil {
-		return "", api.Unprocessable("The id cannot be used: %s", err)
+		return "", api.Unprocessable("The name cannot be used: %s", err)
 	}
 	started, err := v.Client.Start(v.Context(), client.StartOptions{
 		ID: p.ID, Idea: definition.Idea, Delegates: definition.Delegates, Replies: definition.Replies,
 		By: v.who.Name,
 	})
 	if errors.Is(err, client.ErrOtherStart) {
-		return "", access.Refuse(http.StatusConflict, api.CodeOtherStart, "A process of this id was started from "+
-			"something else. Give this one another id, or leave the field empty.")
+		return "", access.Refuse(http.StatusConflict, api.CodeOtherStart, "A process of this name was started from "+
+			"something else. Give this one another name, or leave the field empty.")
 	}
 	if err != nil {
 		return "", err
@@ -201,8 +201,8 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return api.Unprocessable(
-				"%s cannot be the name of a file: use the name in the Idea, such as parts/letter.json.", short(f.Name))
+			return api.Unprocessable("%s cannot be the name of a file: use the name that the file of the process has, such "+
+				"as parts/letter.json.", short(f.Name))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)
@@ -217,7 +217,8 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
-				return s, api.Unprocessable("Two files are named %s: the Idea, and one that it names.", short(f.Name))
+				return s, api.Unprocessable("Two files are named %s: the file of the process, and one that it names.",
+					short(f.Name))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err
@@ -244,13 +245,13 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 func (p *startPage) source(folder string) (s ideafiles.Source, err error) {
 	if p.Offer == "" {
 		if p.Idea.Name == "" {
-			return s, api.Unprocessable("Choose an Idea file first: it defines the process.")
+			return s, api.Unprocessable("Choose the file of the process first: it says what the process does.")
 		}
 		return ideafiles.Source{Given: p.Idea.Name, Idea: filepath.Join(folder, p.Idea.Name)}, nil
 	}
 	s, offered := p.known[p.Offer]
 	if !offered {
-		return s, api.Unprocessable("This Idea is no longer in the list.")
+		return s, api.Unprocessable("This process is no longer in the list.")
 	}
 	p.folders = append(p.folders, filepath.Dir(s.Idea))
 	s.Instances, s.Replies = "", ""

@@ -5,6 +5,7 @@ import (
 	"processidea/client/readable"
 	"processidea/model/check/plangraph"
 	"processidea/model/diag"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
 
@@ -34,4 +35,6 @@ func (v *visit) labels(process string) plangraph.Labels {
 }
 
 // factsOf describes the members of a value.
-func factsOf(v any) []fact { return newTeller().Build("", jsonval.ToJSONValue(v)).Facts }
+func factsOf(v any, l shown.Language) []fact {
+	return newTeller(l).Build("", jsonval.ToJSONValue(v)).Facts
+}

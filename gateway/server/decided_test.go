@@ -44,7 +44,7 @@ func TestWhatIDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 			}
 		}
 	}
-	b.open(attribute(all(rows[0], "a")[0], "href")).is(200).says("It waits for nobody any more", "approved by ann")
+	b.open(attribute(all(rows[0], "a")[0], "href")).is(200).says("Nothing is left to decide here", "approved by ann")
 	of := p.rowsOf(plan)
 	if len(of) != 1 || !strings.Contains(textOf(of[0]), "Plan 1") ||
 		attribute(all(of[0], "a")[0], "href") != "/desk/processes/"+plan {

@@ -259,7 +259,7 @@ func TestACallIsUnderstoodAndApproved(t *testing.T) {
 		t.Error(got)
 	}
 	for _, address := range []string{p.address, typed} {
-		b.open(address).is(200).says("waits for nobody any more", "It was approved by ann", "A-77")
+		b.open(address).is(200).says("Nothing is left to decide here", "It was approved by ann", "A-77")
 	}
 }
 

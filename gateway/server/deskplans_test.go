@@ -65,7 +65,7 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 	f.set("c1/values/cents", "700").set("c1/values/seat", "5B").set("new", "no JSON")
 	f.press("Add it to the Plan").is(200).says("want a JSON object")
 	added := f.set("new", `{"_tool": "fly", "to": "Rome"}`).press("Add it to the Plan").is(200).says(
-		"there is no Tool fly", "Added step 1")
+		"there is no step of the kind fly", "Added step 1")
 	g := added.form("Have it run")
 	if g.values.Get("c1/values/seat") != "5B" || len(g.values["keep"]) != 1 {
 		t.Errorf("what was changed is gone: %v", g.values)

@@ -70,14 +70,14 @@ func TestWhatIsWrongWithUploadedFilesIsToldInPlaceAndNothingIsLost(t *testing.T)
 	h := open(t)
 	b := h.browse()
 	p := b.open("/").link("Start").is(200).says("Simulations are not available here")
-	p.form("Check").upload("Check").is(422).says("Choose an Idea file first")
+	p.form("Check").upload("Check").is(422).says("Choose the file of the process first")
 	p = p.form("Check").upload("Check", "idea", "parcels.yaml="+parcels, "rows",
 		"rows.csv=to,weight\nann,1\nbob,heavy\n").is(422)
 	p.says("rows.csv, line 3", "weight", "Kept: parcels.yaml", "Kept: rows.csv", "bob,heavy").lacks("/tmp",
 		"processidea-start")
 	p = p.form("Check").set("rows-text", "to,weight\r\nann,1\r\nbob,2\r\n", "id",
 		"parcels-of-today").upload("Check").is(200)
-	p.says("No mistakes: 1 Tool, 2 instances", "Kept: parcels.yaml")
+	p.says("No mistakes: 2 cases", "Kept: parcels.yaml")
 	p.form("Simulate first").upload("Simulate first").is(422).says("not available here", "bob,2")
 	p = p.form("Start").upload("Start", "replies", "replies.jsonl="+noMore).is(200)
 	if p.address != "/desk/processes/parcels-of-today" {
@@ -90,7 +90,7 @@ func TestWhatIsWrongWithUploadedFilesIsToldInPlaceAndNothingIsLost(t *testing.T)
 	// The id belongs to that process, which was started from something else.
 	again := b.open("/desk/start").form("Start").set("id", "parcels-of-today")
 	again.upload("Start", "idea", "parcels.yaml="+parcels, "rows",
-		"rows.csv=to,weight\nzoe,9\n").is(409).says("another id", "zoe,9")
+		"rows.csv=to,weight\nzoe,9\n").is(409).says("another name", "zoe,9")
 }
 
 func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
@@ -119,14 +119,14 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	p = b.open("/desk/start").form("Check").upload("Check", "idea", "whole.json="+with).is(422).says("parts/part.json")
 	p = p.form("Check").upload("Check", "files", `part.json={"schema": {"tools": {}}, "context": []}`).is(422)
 	p.form("Check").set("file-name", "../part.json").upload("Check").is(422).says("cannot be the name of a file")
-	p.form("Check").set("file-name", "parts/part.json").upload("Check").is(200).says("No mistakes: 1 Tool")
+	p.form("Check").set("file-name", "parts/part.json").upload("Check").is(200).says("No mistakes: 1 case")
 	p.form("Check").set("file-name", "parts/part.json").upload("Check", "files",
 		"picture.json=\x89PNG").is(422).says("this text is not UTF-8")
 	const idea = `{"schema": {"tools": {}}, "context": []}`
 	p = b.open("/desk/start").form("Check").upload("Check", "idea", "whole.json="+idea).is(200)
 	p.form("Check").upload("Check", "rows", "rows.csv=name\nM\xfcller\n").is(422).says("rows.csv", "line 2",
 		"this text is not UTF-8", "CSV UTF-8")
-	p.form("Check").upload("Check", "rows", "rows.csv=\xff\xfen\x00\n\x00a\x00\n\x00").is(200).says("1 instance")
+	p.form("Check").upload("Check", "rows", "rows.csv=\xff\xfen\x00\n\x00a\x00\n\x00").is(200).says("1 case")
 }
 
 // onlookers may look, and nothing else.

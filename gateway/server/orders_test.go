@@ -47,7 +47,7 @@ func TestAStandingOrderIsGivenFromACallAndEndedAtTheDesk(t *testing.T) {
 		t.Errorf("the last day is %q", got)
 	}
 	page := f.set("count", "10", "until", "").press("Approve these beforehand").is(200)
-	page.says("Approved beforehand", "“cents” is 300 or less", "small ones", "of 10")
+	page.says("Approved beforehand", "“Cents” is 300 or less", "small ones", "of 10")
 	left := h.waiting(id, 1)
 	if !strings.Contains(fmt.Sprint(left[0]["params"]), "A1") {
 		t.Errorf("%v", left)

@@ -91,7 +91,7 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 	page := desk.open("/desk/processes/" + id).is(200)
 	all := page.link("Take back what it did").is(200).says("Take back 2 steps",
 		"What would be taken back", "Tell Ada ① by this: Strike out: Moved", "Tell Bob ②",
-		"What cannot be taken back", "Strike out: the old one ① nothing takes strike back")
+		"What cannot be taken back", "Strike out: the old one ① nothing takes it back")
 	all.link("This alone").is(200).says("one step, and all that read from it", "Tell Ada").lacks("Tell Bob")
 	page.link("Take back").is(200).says("of ① alone", "Take back 1 step").lacks("Tell Bob")
 	desk.open("/desk/calls/" + id + "/0.1@②").is(200).link("Take it back").is(200).says("Take back 1 step")

@@ -3,7 +3,6 @@ package undo
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -111,7 +110,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 			steps[n] = step
 		case fateCannot:
 			p.Cannot = append(p.Cannot, newLeft(c, why))
-			because[n] = "is not taken back"
+			because[n] = "reads from it and is not taken back"
 		case fateKeep:
 			p.Kept = append(p.Kept, newLeft(c, why))
 		default:
@@ -120,7 +119,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 	}
 	for n := range g.calls {
 		if c := &g.calls[n]; !chosen[n] && c.UndoneBy == "" && leavesEffect(c) {
-			because[n] = "is not to be taken back"
+			because[n] = "reads from it and is not to be taken back"
 		}
 	}
 	p.Withdraw = slices.Clone(p.Withdrawn)
@@ -284,7 +283,7 @@ func (g *graph) findDone(id string) (int, error) {
 	for n := range g.calls {
 		ids = append(ids, g.calls[n].ID)
 	}
-	return 0, fmt.Errorf("there is no Call %s%s", id, diag.DidYouMeanOrListNames(id, ids))
+	return 0, fmt.Errorf("there is no Call %s", id+diag.DidYouMeanOrListNames(id, ids))
 }
 
 // keepReadWrites keeps what is read by Calls that stay.
@@ -303,7 +302,7 @@ func (p *Plan) keepReadWrites(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			l := newLeft(&g.calls[n], strings.Join([]string{g.calls[reader].Name(), "reads from it and", why}, " "))
+			l := newLeft(&g.calls[n], g.calls[reader].Name()+" "+why)
 			l.Reader = &g.calls[reader]
 			p.Kept = append(p.Kept, l)
 		})

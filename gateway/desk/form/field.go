@@ -63,7 +63,7 @@ type Field struct {
 
 // Option is an option of a Choice.
 type Option struct {
-	JSON     string
+	JSON     string // empty: nothing is chosen yet
 	Label    string
 	Selected bool
 }
@@ -209,7 +209,7 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		f.Keys = append(f.Keys, key)
 	}
 	if node.open() {
-		f.More = &Field{Name: p.name + moreSuffix, Label: "Other members", Kind: JSON,
+		f.More = &Field{Name: p.name + moreSuffix, Label: "Other values", Kind: JSON,
 			Value: b.entered.Get(p.name + moreSuffix), Error: b.errors[p.name+moreSuffix]}
 	}
 }
@@ -283,7 +283,7 @@ func Pretty(v any) string {
 func (b *builder) options(name string, choices []any, value any, has bool) (list []Option) {
 	found, entered := false, b.entered[name]
 	for _, c := range choices {
-		o := Option{JSON: jsonval.EncodeToString(c), Label: cmp.Or(b.text(name, c), choiceLabel(c))}
+		o := Option{JSON: jsonval.EncodeToString(c), Label: cmp.Or(b.text(name, c), shown.Format{}.Text(c, b.language))}
 		o.Selected = has && jsonval.Equal(c, value)
 		if entered != nil {
 			o.Selected = o.JSON == entered[0]
@@ -292,23 +292,7 @@ func (b *builder) options(name string, choices []any, value any, has bool) (list
 		list = append(list, o)
 	}
 	if !found {
-		list = append([]Option{{Label: "choose", Selected: true}}, list...)
+		list = append([]Option{{Selected: true}}, list...)
 	}
 	return list
-}
-
-func choiceLabel(v any) string {
-	switch v := v.(type) {
-	case string:
-		if v == "" {
-			return `"" (an empty text)`
-		}
-		return v
-	case bool:
-		if v {
-			return "yes (true)"
-		}
-		return "no (false)"
-	}
-	return jsonval.EncodeToString(v)
 }

@@ -43,6 +43,8 @@ type Page struct {
 	forms func(*ideafile.Tool) form.Form
 	tools []*ideafile.Tool
 	words *shown.Words
+
+	language shown.Language
 }
 
 // Call is a row of the page.
@@ -74,9 +76,11 @@ type Call struct {
 
 // New shows a Plan. tools are the known Tools of its process, words are what people call things there, and forms makes
 // the form of a Tool's Call.
-func New(plan client.Plan, tools []*ideafile.Tool, words *shown.Words, forms func(*ideafile.Tool) form.Form) *Page {
+func New(plan client.Plan, tools []*ideafile.Tool, words *shown.Words, l shown.Language,
+	forms func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
-		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, words: words}
+		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, words: words,
+		language: l}
 	p.Instances = p.names(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
@@ -103,10 +107,10 @@ func (p *Page) call(n int) *Call {
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runs(tool)
-	t := readable.NewFactBuilder()
-	fields := t.Build("", jsonval.ToJSONValue(c.params))
+	t := readable.NewFactBuilder(p.language)
+	fields := t.BuildAt(nil, "", p.words.ParamsFormat(c.Tool), jsonval.ToJSONValue(c.params))
 	if c.Params = fields.Facts; fields.Left > 0 {
-		c.More = readable.Plural(fields.Left, "other parameter")
+		c.More = readable.Plural(fields.Left, "other value")
 	}
 	c.Reads = p.reads(n + 1)
 	if path, is := raw["_outputPath"]; is {
@@ -119,7 +123,7 @@ func (p *Page) call(n int) *Call {
 	case at >= 0 && p.Plan.AskedLater[at].When == client.AskedAlways:
 		c.Asked = "a person is asked again"
 	case at >= 0:
-		c.Asked = "a person may be asked again, depending on its parameters"
+		c.Asked = "a person may be asked again, depending on its values"
 	}
 	if tool != nil {
 		c.form = p.forms(tool)
@@ -180,7 +184,7 @@ func runs(t *ideafile.Tool) string {
 		if _, is := a[string(ideafile.KindHTTP)]; is {
 			text = "It sends a request to another system."
 		} else if _, is := a[string(ideafile.KindMCP)]; is {
-			text = "It uses a tool of another program (MCP)."
+			text = "It has another program do it."
 		}
 	}
 	if t.DelegateFile != "" {

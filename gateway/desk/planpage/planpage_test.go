@@ -34,7 +34,7 @@ func waiting(t *testing.T) *planpage.Page {
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	return planpage.New(plan, idea.Tools, shown.WordsOf(idea), func(tool *ideafile.Tool) form.Form {
+	return planpage.New(plan, idea.Tools, shown.WordsOf(idea), shown.English, func(tool *ideafile.Tool) form.Form {
 		return form.Form{Schema: jsonval.ToJSONValue(tool.ParamsSchemaSource())}
 	})
 }
@@ -104,7 +104,7 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 		t.Errorf("%+v %+v", p.Calls, p.Added)
 	}
 	for text, says := range map[string]string{"none": "want a JSON object", `{"a": 1}`: `"_tool" is missing`,
-		`{"_tool": "fly"}`: "no Tool fly"} {
+		`{"_tool": "fly"}`: "no step of the kind fly"} {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 		if p.Take(d, url.Values{"keep": {"1"}, "new": {text}}) || !strings.Contains(p.Added[0].Wrong, says) {
 			t.Errorf("%s: %+v", text, p.Added[0])

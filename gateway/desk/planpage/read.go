@@ -92,13 +92,13 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case len(wrong) > 0:
 		c.Wrong = "some fields cannot be read; each says why"
 	case !isObject:
-		c.Wrong = "the parameters of a step must be an object"
+		c.Wrong = "the values of a step must be an object"
 	case err != nil:
 		c.Wrong = "the rest of the step is not a JSON object: " + ideafiles.DecodeCause(err)
 	}
 	for key := range rest {
 		if !strings.HasPrefix(key, "_") || key == "_tool" {
-			c.Wrong = fmt.Sprintf("%q may not be here: the tool and its parameters are above", key)
+			c.Wrong = fmt.Sprintf("%q may not be here: what it does and its values are above", key)
 		}
 	}
 	if c.Wrong != "" {
@@ -133,9 +133,9 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 			c.Wrong = `want a JSON object, such as {"_tool": "tell", "text": "†state.text"}: ` +
 				ideafiles.DecodeCause(err)
 		case c.Tool == "":
-			c.Wrong = `it names no Tool: "_tool" is missing`
+			c.Wrong = `it does not say what to do: "_tool" is missing`
 		case len(p.tools) > 0 && ideafile.FindTool(p.tools, c.Tool) == nil:
-			c.Wrong = "there is no Tool " + c.Tool
+			c.Wrong = "there is no step of the kind " + c.Tool
 		}
 		if c.Wrong != "" {
 			p.Wrong = "A step that you add is invalid: see the message beside it."

@@ -30,6 +30,10 @@ func TestTextsOfTheEngineAreInTheWordsOfTheDesk(t *testing.T) {
 			Standing(), "completed, 1 step failed, 2 steps taken back, taken back by p"},
 		{"standing", client.Summary{Status: "failed", Undoes: "p"}.Standing(), "failed, takes back p"},
 		{"who", "ann, by a standing order", "ann, by a standing order"},
+		{"left", "nothing takes strike back", "nothing takes it back"},
+		{"left", "it ran p/1, where 0.1 strike cannot be taken back: nothing takes strike back",
+			"it ran p/1, where 0.1 strike cannot be taken back: nothing takes it back"},
+		{"column", "Fitted by the LLM from", "Fitted from"},
 		{"", "It was refused: " + approval.CallNotWaitingError("1.2@①", ideafile.AwaitingApproval, nil).Error(),
 			"It was refused: it waits for nobody: its case has ended"},
 		{"", approval.CallNotWaitingError("1.2", ideafile.Done, []approval.Decision{{Kind: policy.Approve,
@@ -103,6 +107,8 @@ func TestSentencesOfTheEngineAreGermanAndDataStay(t *testing.T) {
 		{"standing", client.Summary{Status: "completed", FailedCalls: 2, UndoneCalls: 3}.Standing(),
 			"abgeschlossen, 2 Schritte gescheitert, 3 Schritte zurückgenommen"},
 		{"", "Refund 2,299.00 EUR to Inbox", "Refund 2,299.00 EUR to Inbox"},
+		{"left", "“Pay 1 EUR” reads from it and is not to be taken back",
+			"“Pay 1 EUR” liest davon und soll nicht zurückgenommen werden"},
 	} {
 		if got := c.InContext(one.kind, one.english); got != one.want {
 			t.Errorf("%s %q is %q, want %q", one.kind, one.english, got, one.want)

@@ -167,7 +167,7 @@ func (w *Words) plainName(token string, c Case, l Language) string {
 // Tool is the title of a Tool.
 func (w *Words) Tool(name string) string {
 	if t := w.tools[name]; t != nil {
-		return t.format.titleOr(name)
+		return t.format.TitleOr(name)
 	}
 	return titleFromName(name)
 }
@@ -182,7 +182,7 @@ func (w *Words) Place(kind string, path jsonval.Path) string {
 	for _, step := range path {
 		isItem := format.Items != nil
 		if format = format.At(jsonval.Path{step}); !isItem {
-			titles = append(titles, format.titleOr(step))
+			titles = append(titles, format.TitleOr(step))
 		}
 	}
 	return strings.Join(titles, " › ")
@@ -266,7 +266,7 @@ func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hid
 				add(prefix+name+".", member, below, false)
 				continue
 			}
-			one := Field{Name: prefix + name, Title: member.titleOr(name), Value: v, Shown: member.Text(v, l),
+			one := Field{Name: prefix + name, Title: member.TitleOr(name), Value: v, Shown: member.Text(v, l),
 				Format: member}
 			if t.tool != nil && top {
 				_, one.Fixed = t.tool.WiredParams[name]

@@ -189,8 +189,8 @@ func (f Format) At(path jsonval.Path) Format {
 	return f
 }
 
-// titleOr returns the title, or one made from the name.
-func (f Format) titleOr(name string) string {
+// TitleOr returns the title, or one made from the name.
+func (f Format) TitleOr(name string) string {
 	if f.Title != "" {
 		return f.Title
 	}

@@ -230,7 +230,7 @@ func (f Format) membersText(values jsonval.Object, l Language) string {
 	var texts []string
 	for _, name := range orderOf(f, values) {
 		if member := f.Properties[name]; member.Display != Hidden {
-			texts = append(texts, member.titleOr(name)+": "+member.Text(values[name], l))
+			texts = append(texts, member.TitleOr(name)+": "+member.Text(values[name], l))
 		}
 	}
 	return strings.Join(texts, ", ")

@@ -1,0 +1,112 @@
+package desk
+
+import (
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"processidea/client/report"
+	"processidea/model/approval"
+	"processidea/model/approval/proof"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+	"processidea/store/chain"
+)
+
+var (
+	forOperators = regexp.MustCompile(`(?s)<details class="operators".*?</details>`)
+	anyTag       = regexp.MustCompile(`<[^>]*>`)
+)
+
+// pageText is what a page says to everybody, and what to operators alone.
+func pageText(t *testing.T, l shown.Language, name string, data any) (all, operators string) {
+	t.Helper()
+	made, err := pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := made[l][name].ExecuteTemplate(&b, "frame", data); err != nil {
+		t.Fatal(err)
+	}
+	text := func(source string) string {
+		return strings.Join(strings.Fields(html.UnescapeString(anyTag.ReplaceAllString(source, " "))), " ")
+	}
+	source := b.String()
+	return text(forOperators.ReplaceAllString(source, "")),
+		text(strings.Join(forOperators.FindAllString(source, -1), " "))
+}
+
+func wantTexts(t *testing.T, where, text string, has []string, lacks ...string) {
+	t.Helper()
+	for _, one := range has {
+		if !strings.Contains(text, one) {
+			t.Errorf("%s does not say %q: %s", where, one, text)
+		}
+	}
+	for _, one := range lacks {
+		if strings.Contains(text, one) {
+			t.Errorf("%s says %q: %s", where, one, text)
+		}
+	}
+}
+
+func TestTheRecordSaysStandingOrdersInWords(t *testing.T) {
+	t.Parallel()
+	order := &approval.StandingOrder{ID: "small", Tool: "pay", Count: 10, When: jsonval.Object{"properties": 1}}
+	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Orders: []givenOrder{{
+		Decision: report.Decision{Who: "ann", What: "gave a standing order", Reason: "on leave", Given: order,
+			Details: []report.Detail{{Name: "The order", Text: `small: parameters fit {"properties": 1}`}}},
+		About: "Pay somebody", Terms: []string{"“Amount” is 300.00 EUR or less"},
+	}}}
+	all, operators := pageText(t, shown.English, "verify", page)
+	wantTexts(t, "the record", all, []string{"ann: gave a standing order: Pay somebody", "“Amount” is 300.00 EUR or less",
+		"10 times at most", "on leave"}, "parameters fit", "{")
+	wantTexts(t, "the record", operators, []string{`parameters fit {"properties": 1}`})
+}
+
+func TestWhatHoldsAProcessUpIsForOperators(t *testing.T) {
+	t.Parallel()
+	page := &processPage{}
+	if err := json.Unmarshal([]byte(`{"status": "running", "heldUp": [{"cause": "llm_unreachable", "message":
+		"dial tcp: refused", "mend": "set OPENAI_BASE_URL"}]}`), &page.Status); err != nil {
+		t.Fatal(err)
+	}
+	all, operators := pageText(t, shown.English, "process", page)
+	wantTexts(t, "the process", all, []string{"Something outside holds it up, which operators must mend."}, "dial tcp",
+		"OPENAI")
+	wantTexts(t, "the process", operators, []string{"dial tcp: refused", "OPENAI"})
+}
+
+func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
+	t.Parallel()
+	d := map[string]any{"Claims": proof.Claims{Decision: "amend", Call: "1.2", Digest: "d1g3st", Process: "p"},
+		"Tool": "pay", "About": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
+		"Back": "/"}
+	all, operators := pageText(t, shown.German, "sign", struct {
+		frame
+		D any
+	}{frame{}, d})
+	wantTexts(t, "what is signed", all, []string{"ändern", "Pay Ann", "amount 12.50", "note ein leerer Text"}, "{",
+		"d1g3st")
+	wantTexts(t, "what is signed", operators, []string{`"amount": 12.50`, "d1g3st"})
+}
+
+func TestADenialSaysWhereToGoOn(t *testing.T) {
+	t.Parallel()
+	for _, l := range shown.Languages {
+		for code, text := range advice {
+			all, _ := pageText(t, l, "problem", struct {
+				frame
+				Code, Detail, Advice, Of string
+			}{frame{Title: titles[403]}, code, "why", text, "p"})
+			if !strings.Contains(all, map[shown.Language]string{shown.English: "Go to the inbox",
+				shown.German: "Zum Eingang"}[l]) || l == shown.German && strings.Contains(all, text) {
+				t.Errorf("%s: %s", code, all)
+			}
+		}
+	}
+}
