@@ -101,9 +101,9 @@ func (u *Undoing) stepCalls(steps []undo.Step) []any {
 }
 
 // PrepareUndo pauses a process that is at work, and waits until it rests: all that it did is on record then. It takes
-// back by itself. paused is false of one that has ended, or was paused before; it is true of one whose Calls did not end
-// in time. Where nothing is ordered then, GiveUpUndo lets it go on. The error is a *RefusedError where another process
-// takes it back. A process that Temporal knows no more has ended.
+// back by itself. paused is false of one that has ended, or was paused before; it is true of one whose Calls did not
+// end in time. Where nothing is ordered then, GiveUpUndo lets it go on. The error is a *RefusedError where another
+// process takes it back. A process that Temporal knows no more has ended.
 func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
 	open, err := c.isOpen(ctx, id)
 	if err != nil || !open {

@@ -34,7 +34,7 @@ func ruleInWords(f shown.Format, when any, l shown.Language) string {
 func newRuler(l shown.Language) ruler {
 	r := ruler{l, func(_, text string) string { return text }}
 	if all, err := catalogues(); err == nil {
-		r.in = all[l].In
+		r.in = all[l].InContext
 	}
 	return r
 }
@@ -279,7 +279,8 @@ func (r ruler) not(about string, f shown.Format, schema jsonval.Object) clause {
 	if value, is := schema["const"]; is {
 		values = []any{value}
 	}
-	if text, ok := r.oneOf("%s is not %s", "%s is none of %s", about, f, values); ok && len(schema) == 1 && about != "" {
+	text, ok := r.oneOf("%s is not %s", "%s is none of %s", about, f, values)
+	if ok && len(schema) == 1 && about != "" {
 		return clause{text: text}
 	}
 	terms := r.terms(about, f, schema)

@@ -201,8 +201,8 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 	write := func(in string, f file) error {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
-			return api.Unprocessable("%s cannot be the name of a file: use the name that the file of the process has, such "+
-				"as parts/letter.json.", short(f.Name))
+			return api.Unprocessable("%s cannot be the name of a file: use the name that the file of the process "+
+				"has, such as parts/letter.json.", short(f.Name))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)

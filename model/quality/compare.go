@@ -171,8 +171,8 @@ func readDecisions(palette *ideafile.Palette, view ideafile.InstanceView, token 
 	var writers []writer
 	for n, w := range CallsFor(palette, token, calls) {
 		c, _, f := palette.ReadCall(w)
-		d := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool, references: map[string]bool{},
-			results: map[string][]int{}}
+		d := comparedCall{tool: ideafile.FindTool(palette.Tools, w.Tool), toolName: w.Tool,
+			references: map[string]bool{}, results: map[string][]int{}}
 		if f != nil {
 			d.fault = f.Code
 		}
