@@ -34,7 +34,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	}
 	r := &protocol.PrepareResult{Lacks: a.missingForTools(append(within, read)...)}
 	r.Bindings, r.Problems = kinds.Known{Functions: a.Tools, Runners: a.Runners}.Bind(read)
-	r.Notify, r.LLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
+	r.CanNotify, r.HasLLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
 	r.SaveActions, r.LacksLLM = a.SaveActions, a.lacksLLM(read, r.Bindings)
 	r.Problems.Append(check.CheckDirectPlans(read, r.Bindings)...)
 	r.Palette, err = a.storePalette(ctx, idea)

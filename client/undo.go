@@ -50,7 +50,7 @@ type Undoing struct {
 
 	archive       *Archive
 	options       UndoOptions
-	number        int // of As; 0: it has a name of its own
+	undoNumber    int // of As; 0: it has a name of its own
 	idea          map[string]any
 	of            map[[2]string]*backtest.RanInstance // by process or part, and token
 	parts         []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
@@ -77,7 +77,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
-	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, number: n,
+	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, undoNumber: n,
 		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.RanInstance{},
 		delegateIdeas: jsonval.Object{}}
 	calls, err := u.calls(ctx, instances, earlier)
@@ -97,7 +97,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	case o.AtWork:
 		u.As = id
 	case o.As != "":
-		u.As, u.number = o.As, 0
+		u.As, u.undoNumber = o.As, 0
 		if err := u.checkFree(ctx); err != nil {
 			return nil, err
 		}

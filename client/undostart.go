@@ -193,7 +193,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		return c.Process(u.As), c.Process(u.As).Undo(ctx, u)
 	}
 	err = c.checkStepsNotUndone(ctx, u.Undo, c.checkNotUndone(ctx, u.Process, nil))
-	if err == nil && u.number == 0 {
+	if err == nil && u.undoNumber == 0 {
 		err = c.archive.Chain(u.Process).chains.NameUndo(ctx, u.Process, u.As)
 	}
 	if err != nil {
@@ -208,14 +208,14 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		if isErr != nil || open && err == nil {
 			return p, isErr // somebody began the same in this moment
 		}
-		if open && u.number > 0 {
+		if open && u.undoNumber > 0 {
 			return nil, undoRefused(u.Process, u.As+" takes it back already")
 		}
-		if u.number == 0 {
+		if u.undoNumber == 0 {
 			return nil, u.idInUseError()
 		}
-		u.number++ // it was ended before it began
-		u.As = undoID(u.Process, u.number)
+		u.undoNumber++ // it was ended before it began
+		u.As = undoID(u.Process, u.undoNumber)
 	}
 }
 

@@ -78,8 +78,8 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 	return process, word, true
 }
 
-// withoutParts gives the words of a workflow's id behind the process that somebody started and the part of it.
-func withoutParts(id string) []string {
+// wordsAfterParts gives the words of a workflow's id behind the process that somebody started and the part of it.
+func wordsAfterParts(id string) []string {
 	words := strings.Split(id, "/")[1:]
 	for len(words) > 1 && words[0] == spelling.PartMark {
 		words = words[2:]
@@ -88,12 +88,12 @@ func withoutParts(id string) []string {
 }
 
 // IsStartedOrPart reports whether a workflow is a process that somebody started, or a part of one.
-func IsStartedOrPart(id string) bool { return len(withoutParts(id)) == 0 }
+func IsStartedOrPart(id string) bool { return len(wordsAfterParts(id)) == 0 }
 
 // IsOfInstance reports whether a workflow is an instance's of a process that somebody started, or of one of its parts,
 // or belongs to it, as the delegate of a Call does.
 func IsOfInstance(id, token string) bool {
-	words := withoutParts(id)
+	words := wordsAfterParts(id)
 	switch {
 	case len(words) == 0:
 		return false

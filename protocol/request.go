@@ -8,10 +8,10 @@ import (
 // PrepareResult is what a process's Tools were bound to.
 type PrepareResult struct {
 	Bindings map[string]ideafile.ToolBinding `json:"bindings"`
-	// Notify is whether the worker knows whom to notify of what waits for people.
-	Notify bool `json:"notify,omitempty"`
-	// LLM is whether the worker knows an LLM to ask.
-	LLM bool `json:"llm,omitempty"`
+	// CanNotify is whether the worker knows whom to notify of what waits for people.
+	CanNotify bool `json:"notify,omitempty"`
+	// HasLLM is whether the worker knows an LLM to ask.
+	HasLLM bool `json:"llm,omitempty"`
 	// SaveActions is whether the worker saves what a hosted server bills, at the price of time: see
 	// InstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`

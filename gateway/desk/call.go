@@ -18,34 +18,34 @@ import (
 // callPage shows one Call that waits.
 type callPage struct {
 	frame
-	A           client.Approval
-	Href        string
-	Tool        *ideafile.Tool   // nil: it is not known
-	Tools       []*ideafile.Tool // those that another Call may be of
-	Params      []fact
-	Words       *shown.Words
-	Because     string // the rule that has people asked; "": it is not one that is said in words
-	Input       *fact  // what the case began with; nil: nothing
-	State       *fact
-	IsFinal     bool     // nothing takes it back
-	Policy      string   // of the Tool, as JSON
-	Meanwhile   []string // what happens while nobody decides
-	Denied      string
-	Passkey     bool // they may sign with a passkey of theirs
-	Allowed     map[string]bool
-	Wrong       string // the error in the form
-	WrongIn     string // the decision with the error
-	To          string // the recipient of a hand-over or a question
-	Changed     bool   // the Call has changed since it was shown
-	Reason      string
-	Amend       *form.Field
-	With        string
-	Replace     *form.Field
-	ReplacePath string
-	Answer      *form.Field
-	AnswerText  string
-	AnswerIs    string
-	Order       *orderForm // nil: they may not approve it
+	A             client.Approval
+	Href          string
+	Tool          *ideafile.Tool   // nil: it is not known
+	Tools         []*ideafile.Tool // those that another Call may be of
+	Params        []fact
+	Words         *shown.Words
+	Because       string // the rule that has people asked; "": it is not one that is said in words
+	Input         *fact  // what the case began with; nil: nothing
+	State         *fact
+	IsFinal       bool     // nothing takes it back
+	Policy        string   // of the Tool, as JSON
+	Meanwhile     []string // what happens while nobody decides
+	Denied        string
+	Passkey       bool // they may sign with a passkey of theirs
+	Allowed       map[string]bool
+	Wrong         string // the error in the form
+	WrongIn       string // the decision with the error
+	To            string // the recipient of a hand-over or a question
+	Changed       bool   // the Call has changed since it was shown
+	Reason        string
+	Amend         *form.Field
+	With          string
+	Replace       *form.Field
+	ReplacePath   string
+	Answer        *form.Field
+	AnswerText    string
+	AnswerIs      string
+	StandingOrder *orderForm // nil: they may not approve it
 }
 
 // The prefixes of the names of controls.
@@ -114,7 +114,7 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	p.Params = factsOfFields(a, origins(wired, a, words))
 	p.Input, p.State = caseFact(words.InputFormat(), a.Input, a), caseFact(words.StateFormat(), a.State, a)
 	if p.Allowed[client.Approve] && p.Denied == "" {
-		p.Order = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
+		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
 	return p
 }

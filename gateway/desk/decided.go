@@ -18,12 +18,12 @@ import (
 // decidedPage shows who decided what, when and why on a Call that no longer waits.
 type decidedPage struct {
 	frame
-	Call  string
-	D     client.DecidedCall
-	Name  string
-	Facts []fact
-	Order *orderForm // nil: they may give none
-	Undo  string     // the page on which to undo it; empty: not offered
+	Call          string
+	D             client.DecidedCall
+	Name          string
+	Facts         []fact
+	StandingOrder *orderForm // nil: they may give none
+	Undo          string     // the page on which to undo it; empty: not offered
 }
 
 func nothingKnown(jsonval.Path, any) string { return "" }
@@ -57,7 +57,7 @@ func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
 	if p.May[string(access.Decide)] {
-		p.Order = orderFormOf(process, call, decided.Tool, decided.Call, p.Now)
+		p.StandingOrder = orderFormOf(process, call, decided.Tool, decided.Call, p.Now)
 	}
 	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
 		p.Undo = undoHref(spelling.WholeProcess(process), url.Values{"call": {call}})

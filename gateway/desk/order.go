@@ -95,15 +95,15 @@ func (v *visit) allow() error {
 	a, err := v.find()
 	if err == nil {
 		p := v.callPage(a)
-		if p.Order == nil {
+		if p.StandingOrder == nil {
 			return api.Unprocessable("You cannot approve the like of this beforehand.")
 		}
-		p.Order.refill(v.PostForm, wrong)
+		p.StandingOrder.refill(v.PostForm, wrong)
 		return v.showAgain(status, p)
 	}
 	p, err := v.decidedPage(err)
 	if err == nil {
-		p.Order.refill(v.PostForm, wrong)
+		p.StandingOrder.refill(v.PostForm, wrong)
 		err = v.render(status, "decided", p)
 	}
 	return err

@@ -30,20 +30,20 @@ var files embed.FS
 
 // frame is the data around every page.
 type frame struct {
-	Title  string
-	Who    string // empty: nobody is logged in
-	May    map[string]bool
-	Assets string // the folder of what pages load
-	Now    time.Time
-	Live   bool // the page looks again by itself, where there are scripts
-	OwnKey bool // people sign with passkeys here
+	Title           string
+	Who             string // empty: nobody is logged in
+	May             map[string]bool
+	Assets          string // the folder of what pages load
+	Now             time.Time
+	Live            bool // the page looks again by itself, where there are scripts
+	PasskeysEnabled bool // people sign with passkeys here
 	// Process is the one of the address, and Href its page.
 	Process, Href string
 }
 
 func (v *visit) frame(title string) frame {
 	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assetsPath(), Now: time.Now(),
-		May: map[string]bool{}, OwnKey: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
+		May: map[string]bool{}, PasskeysEnabled: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
 	for _, right := range v.who.Rights {
 		f.May[string(right)] = true
 	}

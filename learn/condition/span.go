@@ -107,8 +107,8 @@ func (s *span) mayOpen(others []int, total int, end kind) bool {
 // A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few
 // is no chance.
 const (
-	rareShare  = 0.1
-	rareChance = 1e-4
+	rareShare        = 0.1
+	rareSignificance = 1e-4
 )
 
 // isRare reports whether m of n samples are too few for a share of rareShare.
@@ -117,7 +117,7 @@ func isRare(m, n int) bool {
 	for k := range m + 1 {
 		sum += math.Exp2(log2Choose(n, k) + float64(k)*math.Log2(rareShare) + float64(n-k)*math.Log2(1-rareShare))
 	}
-	return sum <= rareChance
+	return sum <= rareSignificance
 }
 
 // constraint covers all that is spanned; ok is false if that is everything.

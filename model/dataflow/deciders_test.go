@@ -342,7 +342,7 @@ func TestWhoDecidesHoldsForWhateverReasonAPersonIsAsked(t *testing.T) {
 	i := vault(t, `{"people": ["ann"]}`, "")
 	_ = approve(i, "1.1", "ann")
 	i.Advance()
-	i.RequireEffectReview("1.1", "nobody knows whether it was paid")
+	i.RequireUnknownOutcomeReview("1.1", "nobody knows whether it was paid")
 	if approve(i, "1.1", "bob") == nil || len(i.PendingApprovals()) != 2 {
 		t.Error("anybody has it run again")
 	}

@@ -199,7 +199,7 @@ func (s *scene) step(line string) []string {
 		}
 		s.run.ApplyRevision(modeltest.MessagesFrom(s.t, rest), "ann", "")
 	case "unsure":
-		s.run.RequireEffectReview(rest, "the worker was lost")
+		s.run.RequireUnknownOutcomeReview(rest, "the worker was lost")
 	case "wants":
 		s.run.RequireResultFromPerson(rest, "how many?")
 	default:

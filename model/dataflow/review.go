@@ -130,9 +130,9 @@ func (i *Instance) RequireReview(id, why string) {
 	}
 }
 
-// RequireEffectReview makes a person decide on a running Call that may or may not have had its effect: it must not run
-// twice automatically.
-func (i *Instance) RequireEffectReview(id, why string) {
+// RequireUnknownOutcomeReview makes a person decide on a running Call that may or may not have had its effect: it must
+// not run twice automatically.
+func (i *Instance) RequireUnknownOutcomeReview(id, why string) {
 	i.requestReviewWhileRunning(id, why, policy.Approve, policy.Reject, policy.Answer)
 }
 

@@ -20,7 +20,7 @@ import (
 // the instance sees.
 func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token string, first,
 	second []ideafile.WrittenCall) bool {
-	a, b := readDecisions(palette, view, token, first), readDecisions(palette, view, token, second)
+	a, b := prepareComparedCalls(palette, view, token, first), prepareComparedCalls(palette, view, token, second)
 	if len(a) != len(b) {
 		return true
 	}
@@ -166,7 +166,7 @@ type comparedCall struct {
 	identities []string
 }
 
-func readDecisions(palette *ideafile.Palette, view ideafile.InstanceView, token string,
+func prepareComparedCalls(palette *ideafile.Palette, view ideafile.InstanceView, token string,
 	calls []ideafile.WrittenCall) (list []comparedCall) {
 	var writers []writer
 	for n, w := range CallsFor(palette, token, calls) {

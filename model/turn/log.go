@@ -66,8 +66,8 @@ func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
 	return append(list, e)
 }
 
-// writeKeys are the keys that an entry has only if it is a write.
-var writeKeys = strings.Fields("path value by request index")
+// writeOnlyKeys are the keys that an entry has only if it is a write.
+var writeOnlyKeys = strings.Fields("path value by request index")
 
 // EncodeLog returns the JSON value of a log. Times are in UTC, so that equal logs have equal bytes.
 func EncodeLog(log []LogEntry) any {
@@ -81,7 +81,7 @@ func EncodeLog(log []LogEntry) any {
 		}
 		m := jsonval.AsObject(jsonval.ToJSONValue(e))
 		if e.Decision != nil || e.Outcome != nil || e.Recheck != nil {
-			for _, k := range writeKeys {
+			for _, k := range writeOnlyKeys {
 				if !e.IsWrite() {
 					delete(m, k)
 				}

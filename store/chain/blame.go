@@ -288,7 +288,7 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 	for n, w := range all {
 		entries[n] = w.entry
 	}
-	before := stateBeforeWrites(stateIn(whole, b.Instance), all, first.metaNumber("at"))
+	before := stateBeforeIdeaWrites(stateIn(whole, b.Instance), all, first.metaNumber("at"))
 	list, value := contributingWrites(before, entries, path)
 	var made []Written
 	for n, w := range all {
@@ -304,9 +304,9 @@ func stateIn(whole jsonval.Object, instance string) any {
 	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
-// stateBeforeWrites is the State of the first Idea without what its own log says was written. A fork whose Calls ran
-// before its first Request has such.
-func stateBeforeWrites(state any, all []Written, first int) any {
+// stateBeforeIdeaWrites is the State of the first Idea without what its own log says was written. A fork whose Calls
+// ran before its first Request has such.
+func stateBeforeIdeaWrites(state any, all []Written, first int) any {
 	for _, w := range all {
 		if w.Idea == first && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {
 			if before, ok := jsonval.RemoveAt(state, w.entry.Path); ok {

@@ -64,16 +64,16 @@ func writeLine(w io.Writer, v any) error {
 // exporter writes one chain.
 type exporter struct {
 	*Store
-	tip     *state
-	written map[string]bool // the digests of the values that were given
+	lastRead *state
+	written  map[string]bool // the digests of the values that were given
 }
 
 func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
-	whole, tip, err := x.load(ctx, m, x.tip)
+	whole, read, err := x.load(ctx, m, x.lastRead)
 	if err != nil {
 		return nil, err
 	}
-	x.tip = tip
+	x.lastRead = read
 	line := jsonval.Object{"idea": whole}
 	if m.RedactedDigest != "" {
 		line["left"] = m.RedactedDigest

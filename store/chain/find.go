@@ -57,7 +57,7 @@ type finder struct {
 	Findings
 	process    string
 	needle     texts.Needle
-	tip        *state
+	lastRead   *state
 	notHolding map[string]bool // digests of large values that do not hold it
 }
 
@@ -67,7 +67,7 @@ func (f *finder) searchIdea(ctx context.Context, at int) error {
 		return err
 	}
 	var d draft
-	d, f.tip, err = f.draft(ctx, m, f.tip)
+	d, f.lastRead, err = f.draft(ctx, m, f.lastRead)
 	if err != nil {
 		return err
 	}

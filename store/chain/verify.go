@@ -97,7 +97,7 @@ type verifier struct {
 	previous  *manifest        // of the Idea before; nil where it is not known
 	forgotten []string         // digests of the Ideas whose contents were forgotten
 	left      redactionCheck
-	tip       *state // the last Idea that could be read
+	lastRead  *state // the last Idea that could be read
 }
 
 // checkNext checks the next Idea. The error is for a store that does not answer.
@@ -190,8 +190,8 @@ func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 // checkIdea checks that what a manifest leads to is the Idea that it says.
 func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	at := m.metaNumber("at")
-	d, st, err := v.draft(ctx, m, v.tip)
-	v.tip = st
+	d, st, err := v.draft(ctx, m, v.lastRead)
+	v.lastRead = st
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func newTools() *tools.Registry {
 	tools.Register(r, "instantPure", Instant, tools.Pure())
 	tools.Register(r, "grow", Grow)
 	tools.Register(r, "growPure", Grow, tools.Pure())
-	tools.Register(r, "wait", Wait)
+	tools.Register(r, "wait", Wait200ms)
 	tools.Register(r, "pause", Pause)
 	builtin.Register(r, nil)
 	texttools.Register(r)
@@ -38,8 +38,8 @@ func Instant(_ context.Context, i ToolInput) (int, error) { return i.N, nil }
 // Grow is a tool that gives a kilobyte at once, another for each number.
 func Grow(_ context.Context, i ToolInput) (string, error) { return script.KilobyteResult(i.N), nil }
 
-// Wait is a tool that gives its number after 200 ms.
-func Wait(ctx context.Context, i ToolInput) (int, error) {
+// Wait200ms is a tool that gives its number after 200 ms.
+func Wait200ms(ctx context.Context, i ToolInput) (int, error) {
 	return i.N, pause.For(ctx, 200*time.Millisecond)
 }
 

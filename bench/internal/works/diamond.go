@@ -71,7 +71,7 @@ func runDiamondWithoutEngine(ctx context.Context, b *bed.Bed) error {
 			for _, from := range script.Diamond[call.N-1] {
 				<-done[from]
 			}
-			_, _ = bed.Wait(ctx, call)
+			_, _ = bed.Wait200ms(ctx, call)
 			close(done[call.N])
 		})
 	})

@@ -257,7 +257,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case protocol.FaultCodeOf(err) == ideafile.CodeMCPInputRequired:
 		i.dataflow.RequireResultFromPerson(id, protocol.FaultOf(err).Message)
 	case protocol.FaultCodeOf(err) == ideafile.CodeOutcomeUnknown && r.Tool.MaxAttempts == 1:
-		i.dataflow.RequireEffectReview(id,
+		i.dataflow.RequireUnknownOutcomeReview(id,
 			protocol.FaultOf(err).Message+"; the tool may have had its effect, and it must not run twice")
 	case ideafile.FaultCodeNeedsOperator(protocol.FaultCodeOf(err)):
 		i.dataflow.PostponeCall(id, protocol.FaultOf(err))
@@ -269,7 +269,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	case !protocol.IsWorkerLost(err):
 		i.dataflow.FailCall(id, protocol.FaultOf(err))
 	case r.Tool.MaxAttempts == 1:
-		i.dataflow.RequireEffectReview(id,
+		i.dataflow.RequireUnknownOutcomeReview(id,
 			"the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
 	default:
 		i.onWorkerLost(ctx, r)

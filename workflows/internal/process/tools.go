@@ -46,8 +46,8 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 			return err
 		}
 	}
-	c.setup.Bindings, c.NotifiesPeople, c.SavesActions = prepared.Bindings, prepared.Notify, prepared.SaveActions
-	c.LLMMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.LLM || c.start.Replies != "")
+	c.setup.Bindings, c.NotifiesPeople, c.SavesActions = prepared.Bindings, prepared.CanNotify, prepared.SaveActions
+	c.LLMMayAdapt = c.idea.Config.AdaptValuesWithLLM && (prepared.HasLLM || c.start.Replies != "")
 	return nil
 }
 

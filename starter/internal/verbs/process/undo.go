@@ -108,7 +108,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		if err != nil {
 			return err
 		}
-		text := undoText(u)
+		text := undoPlanText(u)
 		if u.AtWork {
 			text += "it is at work: it is paused first, and what is not on record yet is then taken back too\n"
 		}
@@ -154,7 +154,7 @@ func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options
 	case err != nil:
 		return nil, err
 	case len(u.Undo) > 0 && !l.JSON:
-		err = l.Print(undoText(u))
+		err = l.Print(undoPlanText(u))
 	case len(u.Undo) > 0:
 	case !o.beforeFork:
 		_, err = l.session.StartUndo(ctx, u) // says so
@@ -243,8 +243,8 @@ func agreeToUndo(a *app.App, u *client.Undoing, yes bool) error {
 	return nil
 }
 
-// undoText says what would be taken back, what cannot be, and what stays.
-func undoText(u *client.Undoing) string {
+// undoPlanText says what would be taken back, what cannot be, and what stays.
+func undoPlanText(u *client.Undoing) string {
 	var b strings.Builder
 	print.Fprintf(&b, "of %s, %s would be taken back, as %s\n", u.Process,
 		print.Plural(len(u.Undo), "Call"), u.As)
