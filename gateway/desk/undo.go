@@ -42,11 +42,11 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
 type undoRow struct {
-	ID, Href string // Href is the page on which to undo it, or the process that it ran, alone
-	Did, By  shown.Parts
-	Name     string // of the instance
-	Because  string
-	Within   *undo.DelegateUndo // takes back the process that it ran; nil: By does it
+	ID, Href     string // Href is the page on which to undo it, or the process that it ran, alone
+	Did, By      shown.Parts
+	Name         string // of the instance
+	Because      string
+	DelegateUndo *undo.DelegateUndo // takes back the process that it ran; nil: By does it
 }
 
 // undoChoice reads what to undo.
@@ -125,7 +125,7 @@ func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 	undone := undoList{Heading: "What would be taken back"}
 	for _, s := range u.Undo {
 		one := row(s.Did)
-		if one.Within = s.DelegateUndo; s.DelegateUndo == nil {
+		if one.DelegateUndo = s.DelegateUndo; s.DelegateUndo == nil {
 			one.By = u.InWords(v.Context(), words, s.Did, s.Tool, s.Params).Parts
 		}
 		if p.Call == "" {

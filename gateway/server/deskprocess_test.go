@@ -55,9 +55,9 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 		"approved by ann: as agreed", "by step 0.1@① pay")
 	p.link("Earlier").is(200).link("Later").is(200)
 	p.form("Go there").set("at", "1").press("Go there").is(200).says("Entry 1 of the record of "+id,
-		"Show ① alone nothing")
+		"Show ① alone none")
 	first := b.open("/desk/processes/"+id+"/idea?at=1").is(200).says("This is the first one",
-		"Show ① alone nothing").lacks("Order A1: 1")
+		"Show ① alone none").lacks("Order A1: 1")
 	if again := first.form("Go there").set("at", "2").press("Go there").is(200); !strings.Contains(again.text(),
 		"Entry 2 of the record of "+id) {
 		t.Error(again.text())

@@ -72,7 +72,7 @@ func (g withRights) Identify(r *http.Request) (*access.Person, error) {
 	return g.limited(g.TokenGuard.Identify(r))
 }
 
-func (g withRights) Known(name string, groups []string, account client.Account) (*access.Person, error) {
+func (g withRights) PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error) {
 	return g.limited(g.TokenGuard.PersonWithRights(name, groups, account))
 }
 
