@@ -79,6 +79,7 @@ var AllWorks = named.List[Work]{
 	{Name: "instances-100", Rounds: 5, Run: instancesWork(100)},
 	{Name: "instances", Rounds: 3, Run: instancesWork(1000)},
 	{Name: "instances-10000", Rounds: 1, isOnlyByName: true, Run: instancesWork(10000)},
+	{Name: "instances-100000", Rounds: 1, isOnlyByName: true, Run: instancesWork(100_000)},
 	{Name: "desk", Rounds: 1, isOnlyByName: true, Run: deskWork(1000)},
 	{Name: "desk-10000", Rounds: 1, isOnlyByName: true, Run: deskWork(10_000)},
 }
