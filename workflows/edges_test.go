@@ -13,6 +13,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/turn"
 	"processidea/protocol"
 )
 
@@ -108,17 +109,23 @@ func (e edge) isOver() bool {
 		if !e.mayPause() || v.Error == nil || v.Error.Message == "" {
 			e.t.Errorf("%s pauses: %s", e, asJSON(v))
 		}
-		if err := e.client.CancelWorkflow(e.t.Context(), e.id, ""); err != nil {
-			e.t.Errorf("%s: %v", e, err)
-		}
-		return true
+		return e.cancel()
 	case v.Status != loop.StatusRunning:
 		e.t.Errorf("%s ended as %s", e, asJSON(v))
 		return true
+	case len(v.HeldUp) > 0 && v.HeldUp[0].Cause == turn.CodeLLMUnreachable && e.mayPause():
+		return e.cancel() // an LLM that has no time for its first byte is waited for
 	case v.Awaiting > 0 && !e.endsItself():
 		e.approve()
 	}
 	return false
+}
+
+func (e edge) cancel() (over bool) {
+	if err := e.client.CancelWorkflow(e.t.Context(), e.id, ""); err != nil {
+		e.t.Errorf("%s: %v", e, err)
+	}
+	return true
 }
 
 // approve has as many people approve as must.
