@@ -153,6 +153,17 @@ func (c *crash) start(s *scenario) client.WorkflowRun {
 	return s.start()
 }
 
+// killOnce kills a worker, and runs another, when what must have happened before has.
+func (c *crash) killOnce(s *scenario, reached func()) loop.Result {
+	c.t.Helper()
+	kill := c.work()
+	run := c.start(s)
+	reached()
+	kill()
+	c.work()
+	return c.finish(run)
+}
+
 func (c *crash) finish(run client.WorkflowRun) loop.Result {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Minute)
@@ -199,12 +210,9 @@ func TestAWorkerKilledInTheMiddleOfAStreamDoesNotMakeTheLLMSpeakTwice(t *testing
 	calls, third := eightCalls()
 	s.options = []rehearsal.Option{stopBehind(third)}
 	s.script(`{"solution": {"calls": [`+calls+`]}}`, `{"solution": {"calls": []}}`)
-	kill := c.work()
-	run := c.start(s)
-	eventually(t, "the tool was called three times", func() bool { return len(c.calls("go")) == 3 })
-	kill()
-	c.work()
-	r := c.finish(run)
+	r := c.killOnce(s, func() {
+		eventually(t, "the tool was called three times", func() bool { return len(c.calls("go")) == 3 })
+	})
 	if n := len(s.llm.Requests()); n != 2 || r.Requests != 2 {
 		t.Errorf("the LLM was asked %d times, %d of them counted", n, r.Requests)
 	}
@@ -292,12 +300,7 @@ func TestAWorkerKilledBeforeTheFirstCallMakesExactlyOneMoreRequest(t *testing.T)
 	})}
 	plan := `{"solution": {"calls": [` + calls + `]}}`
 	s.script(plan, plan, `{"solution": {"calls": []}}`)
-	kill := c.work()
-	run := c.start(s)
-	<-reached
-	kill()
-	c.work()
-	r := c.finish(run)
+	r := c.killOnce(s, func() { <-reached })
 	if n := len(s.llm.Requests()); n != 3 || len(c.calls("go")) != 8 || r.Calls.Done != 8 {
 		t.Errorf("the LLM was asked %d times, the tool %d times; %+v", n, len(c.calls("go")), r)
 	}
@@ -441,12 +444,7 @@ func TestARecheckIsMadeAgainWhoseWorkerWasKilled(t *testing.T) {
 	})}
 	second := moods("judge", "good", "bad", "bad", "bad")
 	s.script(moods("judge", "good", "good", "bad", "bad"), second, second)
-	kill := c.work()
-	run := c.start(s)
-	<-reached
-	kill()
-	c.work()
-	r := c.finish(run)
+	r := c.killOnce(s, func() { <-reached })
 	if n := len(s.llm.Requests()); n != 3 || r.Status != loop.StatusCompleted || r.Requests != 1 {
 		t.Errorf("%s after %d Requests; the LLM was asked %d times", r.Status, r.Requests, n)
 	}

@@ -29,8 +29,12 @@ func (e edge) String() string { return e.leaf.String() + " = " + e.value }
 // mayPause reports whether the number is one of those that pause a process: by a limit, or by an LLM that has no time
 // to answer.
 func (e edge) mayPause() bool {
-	return strings.HasPrefix(e.leaf.String(), "config.limits.") || strings.HasPrefix(e.leaf.String(), "config.llm.") &&
-		e.leaf.IsDuration
+	return strings.HasPrefix(e.leaf.String(), "config.limits.") || e.isTimeOfLLM()
+}
+
+// isTimeOfLLM reports whether the number is a time that an LLM has.
+func (e edge) isTimeOfLLM() bool {
+	return strings.HasPrefix(e.leaf.String(), "config.llm.") && e.leaf.IsDuration
 }
 
 // endsItself reports whether the Call that waits for a person is given up before one would decide.
@@ -113,7 +117,7 @@ func (e edge) isOver() bool {
 	case v.Status != loop.StatusRunning:
 		e.t.Errorf("%s ended as %s", e, asJSON(v))
 		return true
-	case len(v.HeldUp) > 0 && v.HeldUp[0].Cause == turn.CodeLLMUnreachable && e.mayPause():
+	case len(v.HeldUp) > 0 && v.HeldUp[0].Cause == turn.CodeLLMUnreachable && e.isTimeOfLLM():
 		return e.cancel() // an LLM that has no time for its first byte is waited for
 	case v.Awaiting > 0 && !e.endsItself():
 		e.approve()

@@ -18,7 +18,7 @@ type Changes struct {
 	// File is an Idea file, whole or in part, or a list of messages: it comes after the Idea.
 	File string `json:"-"`
 	// IdeaPart is an Idea, whole or in part, that comes after the Idea; it takes no files of delegates.
-	IdeaPart map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add after it: messages, Tools, configuration"`
+	IdeaPart map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add: messages, Tools, configuration"`
 	// PlanFile is a list of Calls, or a plan message.
 	PlanFile string `json:"-"`
 	// Input is a file, or a JSON object, that is added to the input.

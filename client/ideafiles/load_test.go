@@ -218,20 +218,23 @@ func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
 }
 
 // inOrder is a Tool whose parameters are written in another order than that of their names.
-const inOrder = `"pay": {"type": "object", "required": ["why"], "properties": {"to": {"type": "object", "properties": {"name": {}, "iban": {}}},
-	"why": {}, "properties": {}, "amount": {"default": {"properties": {"b": 1, "a": 2}}}}}`
+const inOrder = `"pay": {"type": "object", "required": ["why"], "properties": {
+	"to": {"type": "object", "properties": {"name": {}, "iban": {}}}, "why": {}, "properties": {}, "amount": {"default": {"properties": {"b": 1, "a": 2}}}}}`
 
 // fieldsOf lists what people are shown of a Call, in its order.
 func fieldsOf(idea *ideafile.Idea) string {
-	params := map[string]any{"to": map[string]any{"iban": "1", "name": "2"}, "amount": "3", "why": "4", "properties": "5"}
+	params := map[string]any{"to": map[string]any{"iban": "1", "name": "2"}, "amount": "3", "why": "4",
+		"properties": "5"}
 	c := shown.WordsOf(idea).Call("pay", params, "", shown.Case{}, shown.English)
 	return strings.Join(jsonval.Map(c.Fields, func(f shown.Field) string { return f.Name }), " ")
 }
 
 func TestPeopleAreShownParametersAsTheFileHasThem(t *testing.T) {
 	t.Parallel()
-	const idea = `{"schema": {"tools": {` + inOrder + `, "below": {"_delegate": "d.yaml"}, "carried": {"_delegate": "c.json"}}},
-		"delegates": {"c.json": {"schema": {"tools": {` + inOrder + `}}}}, "context": [{"type": "text", "text": "Pay."}]}`
+	const idea = `{"schema": {"tools": {` + inOrder + `,
+		"below": {"_delegate": "d.yaml"}, "carried": {"_delegate": "c.json"}}},
+		"delegates": {"c.json": {"schema": {"tools": {` + inOrder + `}}}},
+		"context": [{"type": "text", "text": "Pay."}]}`
 	yaml := strings.NewReplacer("\t", " ", "`", "").Replace(idea)
 	dir := folder(t, map[string]string{"idea.json": "\ufeff" + idea, "idea.yaml": yaml, "d.yaml": `
 schema:

@@ -214,7 +214,8 @@ func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
 // not.
 func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	t.Parallel()
-	const typed = `{"context":[{"type":"input","schema":{"required":["name","amount"],"properties":{"amount":{"type":"number"},"n":{"type":"integer"}}}}]}`
+	const typed = `{"context":[{"type":"input","schema":{"required":["name","amount"],
+		"properties":{"amount":{"type":"number"},"n":{"type":"integer"}}}}]}`
 	utf16 := func(order binary.ByteOrder, text string) string {
 		var b bytes.Buffer
 		for _, unit := range utf16.Encode([]rune("\uFEFF" + text)) {
