@@ -16,7 +16,8 @@ import (
 	"processidea/connect"
 )
 
-// history reads a workflow's events as the server has them.
+// history reads the events of a workflow's latest run as the server has them, once a worker has answered it: a run that
+// just continued as new has nothing to replay yet.
 func history(t *testing.T, id string) *historypb.History {
 	t.Helper()
 	return historyIn(t, server.Namespace(), id)
@@ -24,7 +25,6 @@ func history(t *testing.T, id string) *historypb.History {
 
 func historyIn(t *testing.T, namespace, id string) *historypb.History {
 	t.Helper()
-	h := &historypb.History{}
 	raw, err := client.Dial(client.Options{
 		HostPort: addressOf(namespace), Namespace: namespace, Logger: quiet{},
 		ConnectionOptions: client.ConnectionOptions{DialOptions: []grpc.DialOption{connect.ASCIIHeaders()}},
@@ -33,14 +33,21 @@ func historyIn(t *testing.T, namespace, id string) *historypb.History {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	events := raw.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
-	for events.HasNext() {
-		e, err := events.Next()
-		if err != nil {
-			t.Fatal(err)
+	var h *historypb.History
+	eventually(t, "a worker has answered the latest run of "+id, func() bool {
+		h = &historypb.History{}
+		answered := false
+		events := raw.GetWorkflowHistory(t.Context(), id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+		for events.HasNext() {
+			e, err := events.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Events = append(h.Events, e)
+			answered = answered || e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
 		}
-		h.Events = append(h.Events, e)
-	}
+		return answered
+	})
 	return h
 }
 

@@ -143,6 +143,25 @@ func TestAVersionThatFitsPassesBeforeItIsCurrent(t *testing.T) {
 	}
 }
 
+// A run that no worker has answered yet, as each is for a moment when it starts or continues as new, refuses nothing.
+func TestAHistoryThatNoWorkerAnsweredPasses(t *testing.T) {
+	s := newSite(t, map[string]string{"asked.json": asked})
+	for _, id := range []string{"started", "signaled"} {
+		run, err := s.temporal.ExecuteWorkflow(t.Context(), sdk.StartWorkflowOptions{ID: id, TaskQueue: "nobody"},
+			protocol.ProcessType, protocol.ProcessStart{Idea: map[string]any{}})
+		if err == nil && id == "signaled" {
+			err = s.temporal.SignalWorkflow(t.Context(), id, run.GetRunID(), "any", nil)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.work("")
+	if r, err := s.pass(); err != nil || len(r.Problems) > 0 {
+		t.Errorf("%+v %v", r, err)
+	}
+}
+
 func TestAPanicOfItsHeartbeatsEndsNoWorker(t *testing.T) {
 	s := newSite(t, map[string]string{"asked.json": asked})
 	safegotest.Panic(t, "activities.heartbeat")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -65,6 +66,13 @@ func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) er
 			return err
 		}
 		h.Events = append(h.Events, event)
+	}
+	// A run that just began or just continued as new did nothing yet, and the SDK takes its few events for a fault.
+	answered := func(e *historypb.HistoryEvent) bool {
+		return e.GetEventType() == enumspb.EVENT_TYPE_WORKFLOW_TASK_COMPLETED
+	}
+	if !slices.ContainsFunc(h.Events, answered) {
+		return nil
 	}
 	replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{
 		DataConverter: connect.DataConverter(o.Store.Keys()), ExternalStorage: o.Store.ExternalStorage(),
