@@ -123,13 +123,13 @@ func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
 	key := fmt.Sprintf("list\n%d %s %v", limit, at, f)
-	page, err := share(ctx, a, key, func(ctx context.Context) (client.Page, error) {
-		return a.Client.ListPage(ctx, f, limit, from)
+	return share(ctx, a, key, func(ctx context.Context) (ProcessPage, error) {
+		page, err := a.Client.ListPage(ctx, f, limit, from)
+		if err != nil {
+			return ProcessPage{}, err
+		}
+		return ProcessPage{page.Processes, writePage(page.Next)}, nil
 	})
-	if err != nil {
-		return ProcessPage{}, err
-	}
-	return ProcessPage{page.Processes, writePage(page.Next)}, nil
 }
 
 var errNoPage = errors.New("it is not the next of a page")
