@@ -52,7 +52,8 @@ func TestASessionIsReadByWhoeverHasTheSecretAlone(t *testing.T) {
 		t.Error("it counts at another gateway of the machine")
 	}
 	broken := *c
-	broken.Value = c.Value[:len(c.Value)-2] + "AA"
+	other := map[bool]string{true: "B", false: "A"}[c.Value[0] == 'A']
+	broken.Value = other + c.Value[1:]
 	if _, ok := s.Read(request(here, &broken)); ok {
 		t.Error("a changed one is taken")
 	}
