@@ -116,7 +116,7 @@ type ProcessPage struct {
 	Next      string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
 }
 
-// List gives a page of processes; at is Next of the page before, or empty.
+// List gives a page of processes; at is Next of the page before, or empty. The result is shared: do not change it.
 func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (ProcessPage, error) {
 	from, err := readPage(at)
 	if err != nil {

@@ -162,7 +162,7 @@ type comparedCall struct {
 	references map[string]bool  // the places in it that were References
 	results    map[string][]int // the Calls of its answer whose results it has, by place
 	// identities tell it from the other Calls of its answer: the question that its result answers, in the same words,
-	// and the places that it writes and the State schema names. A place that the LLM names is none.
+	// and the places that it writes and the State schema names. A place that the LLM names is none of them.
 	identities []string
 }
 
