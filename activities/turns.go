@@ -25,7 +25,6 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	turnPatience      = 5 * time.Second        // for how long a Call waits within the worker
 	askPause          = 250 * time.Millisecond // between two questions of one limit
 	askTimeout        = 10 * time.Second
 	turnRenewInterval = limit.TurnLease / 3
@@ -137,7 +136,7 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	case t = <-answer:
 	case <-over.C:
 		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key) })
-		return limit.Turn{Wait: turnPatience}, nil
+		return limit.Turn{Wait: limit.MaxStay}, nil
 	case <-ctx.Done():
 		a.updateAsked(name, true, func(s *askedTurns) { s.withdraw(key); s.endTurn(key) })
 		return t, ctx.Err()
@@ -234,7 +233,7 @@ func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, delivered []c
 	}
 	pause = turnRenewInterval
 	for n, key := range q.Wants {
-		if answer := answers[n]; !answer.IsGranted && answer.Wait <= turnPatience {
+		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxStay {
 			pause = min(pause, answer.Wait)
 		} else if to := s.answers[key]; to != nil {
 			to <- answer

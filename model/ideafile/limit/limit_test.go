@@ -248,3 +248,101 @@ func TestWhoAskedFirstIsFirstAndATurnOfOneWhoIsGoneEnds(t *testing.T) {
 		t.Errorf("after b: %+v", c)
 	}
 }
+
+// latecomer asks when at has come. It stays where its turn is near; else it comes again through the gate.
+type latecomer struct {
+	key         string
+	at, ends    time.Time
+	stays, over bool
+}
+
+// Who was told to come later comes back through a gate that lets one a second through, as a task queue with a rate
+// does: most come long after the time they were told.
+func TestTurnsAreTakenWhereAlmostAllComeBackLate(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]limit.Rule{"a rate": {PerSecond: 0.5}, "at once": {MaxConcurrent: 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+			queue, waiting := limit.Queue{}, make([]latecomer, 150)
+			for n := range waiting {
+				waiting[n].key = fmt.Sprint(n)
+			}
+			for seconds := 0; slices.ContainsFunc(waiting, func(w latecomer) bool { return !w.over }); seconds++ {
+				now = now.Add(time.Second)
+				askThroughGate(&queue, rule, now, waiting)
+				if seconds > 400 {
+					t.Fatalf("a turn of two seconds a Call, and not all had one in 400 s: %+v", waiting)
+				}
+			}
+		})
+	}
+}
+
+func askThroughGate(queue *limit.Queue, rule limit.Rule, now time.Time, waiting []latecomer) {
+	q := limit.TurnRequest{Rule: rule}
+	var asking []*latecomer
+	var first *latecomer
+	for n := range waiting {
+		w := &waiting[n]
+		switch {
+		case w.over:
+		case !w.ends.IsZero():
+			if w.over = !w.ends.After(now); w.over {
+				q.Done = append(q.Done, w.key)
+			}
+		case !w.at.After(now) && w.stays:
+			asking = append(asking, w)
+		case !w.at.After(now) && (first == nil || w.at.Before(first.at)):
+			first = w
+		}
+	}
+	if first != nil {
+		asking = append(asking, first)
+	}
+	for _, w := range asking {
+		q.Wants = append(q.Wants, w.key)
+	}
+	for n, answer := range queue.Ask(now, q) {
+		w := asking[n]
+		if w.at, w.stays = now.Add(answer.Wait), answer.Wait <= limit.MaxStay; answer.IsGranted {
+			w.ends = w.at.Add(2 * time.Second)
+		}
+	}
+}
+
+func TestWhoComesAboutWhenToldToIsOvertakenByNobody(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]limit.Rule{"fast": {PerSecond: 4}, "slow": {PerSecond: 0.1}, "one": {PerSecond: 1}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			came := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+			queue, waiting := limit.Queue{}, make([]latecomer, 60)
+			for n := range waiting {
+				waiting[n] = latecomer{key: fmt.Sprint(n), at: came.Add(time.Duration(n) * 400 * time.Millisecond)}
+			}
+			var order []string
+			for now := came; len(order) < len(waiting); now = now.Add(50 * time.Millisecond) {
+				for n := range waiting {
+					w := &waiting[n]
+					if w.over || w.at.After(now) {
+						continue
+					}
+					answer := queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: []string{w.key}})[0]
+					if w.at = now.Add(answer.Wait); answer.Wait > limit.MaxStay {
+						w.at = w.at.Add(time.Duration(n%4) * 500 * time.Millisecond)
+					}
+					if w.over = answer.IsGranted; w.over {
+						order = append(order, w.key)
+						queue.Ask(now, limit.TurnRequest{Done: []string{w.key}})
+					}
+				}
+			}
+			for n, key := range order {
+				if key != fmt.Sprint(n) {
+					t.Fatalf("the turns were given in the order %v", order)
+				}
+			}
+		})
+	}
+}

@@ -10,6 +10,8 @@ const (
 	TurnLease = 30 * time.Second
 	// MaxWait is how long somebody may wait before it asks again.
 	MaxWait = time.Minute
+	// MaxStay is for how long one who waits stays, and asks again and again; who is told to wait longer goes away.
+	MaxStay = 5 * time.Second
 	// leadTime is how long before it begins a turn is given, so that one answer is for many.
 	leadTime = 2 * time.Second
 	// minWait is after how long anybody asks again, who has no turn.
@@ -57,6 +59,9 @@ type Place struct {
 	Until  time.Time `json:"until"`  // when it is lost
 	Begins time.Time `json:"begins"` // the turn; zero: it waits
 	Cost   float64   `json:"cost,omitempty"`
+	// Away is set while its holder is gone, and will ask again. It may come late, by any time, where so many wait that
+	// their attempts have to wait themselves: no turn is given to it before it is back.
+	Away bool `json:"away,omitempty"`
 }
 
 // Ask takes what a worker says, and answers those who want a turn, in their order.
@@ -73,22 +78,9 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	for _, key := range q.Holds {
 		l.extendTurn(now, key)
 	}
-	places := map[string]int{}
-	for n, p := range l.Waiting {
-		places[p.Key] = n
-	}
-	for n, key := range q.Wants {
-		_, waits := places[key]
-		if !waits && l.findTurn(key) == nil && len(l.Waiting) < maxQueueLength {
-			places[key] = len(l.Waiting)
-			p := Place{Key: key, Until: now.Add(lateGrace), Cost: 1}
-			if n < len(q.Costs) {
-				p.Cost = q.Costs[n]
-			}
-			l.Waiting = append(l.Waiting, p)
-		}
-	}
-	given := l.giveTurns(now, q.Rule)
+	l.enqueue(now, q)
+	l.giveTurns(now, q.Rule)
+	places := l.places()
 	answers := make([]Turn, len(q.Wants))
 	for n, key := range q.Wants {
 		place, waits := places[key]
@@ -102,11 +94,39 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 		}
 		answers[n].Wait = MaxWait
 		if waits {
-			answers[n].Wait = l.timeToTurn(now, q.Rule, place-given)
-			l.Waiting[place-given].Until = now.Add(answers[n].Wait + lateGrace)
+			wait, p := l.timeToTurn(now, q.Rule, place), &l.Waiting[place]
+			answers[n].Wait, p.Until, p.Away = wait, now.Add(wait+lateGrace), wait > MaxStay
 		}
 	}
 	return answers
+}
+
+// enqueue gives those a place who have none and no turn, and notes who is back.
+func (l *Queue) enqueue(now time.Time, q TurnRequest) {
+	places := l.places()
+	for n, key := range q.Wants {
+		place, waits := places[key]
+		switch {
+		case waits:
+			l.Waiting[place].Away = false
+		case l.findTurn(key) == nil && len(l.Waiting) < maxQueueLength:
+			places[key] = len(l.Waiting)
+			p := Place{Key: key, Until: now.Add(lateGrace), Cost: 1}
+			if n < len(q.Costs) {
+				p.Cost = q.Costs[n]
+			}
+			l.Waiting = append(l.Waiting, p)
+		}
+	}
+}
+
+// places are the places in the Queue, by key.
+func (l *Queue) places() map[string]int {
+	places := make(map[string]int, len(l.Waiting))
+	for n, p := range l.Waiting {
+		places[p.Key] = n
+	}
+	return places
 }
 
 // adoptRate has a faster rate count for the turns that were given under a slower one, too: else the next turn of
@@ -187,22 +207,19 @@ func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
 	t.Begins, l.NextTurnAt = now, now.Add(spacing)
 }
 
-// giveTurns gives turns to those who came first, whether they ask at this moment or were told to come later, and
-// returns to how many.
-func (l *Queue) giveTurns(now time.Time, r Rule) (given int) {
-	for given < len(l.Waiting) && (r.MaxConcurrent == 0 || len(l.Turns) < r.MaxConcurrent) {
+// giveTurns gives turns to those who came first, of those who are there.
+func (l *Queue) giveTurns(now time.Time, r Rule) {
+	l.Waiting = slices.DeleteFunc(l.Waiting, func(p Place) bool {
 		begins := later(now, l.NextTurnAt)
-		if begins.Sub(now) > leadTime {
-			break
+		isFull := r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent
+		if p.Away || isFull || begins.Sub(now) > leadTime {
+			return false
 		}
-		p := l.Waiting[given]
 		p.Begins, p.Until = begins, later(p.Until, begins.Add(lateGrace))
 		l.Turns = append(l.Turns, p)
 		l.NextTurnAt = begins.Add(r.spacing(p.Cost))
-		given++
-	}
-	l.Waiting = slices.Delete(l.Waiting, 0, given)
-	return given
+		return true
+	})
 }
 
 // timeToTurn is about how long the turn of the one at a place is away.
@@ -214,8 +231,11 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	wait := later(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
 	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
-		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins))
-		wait = max(wait, time.Duration(place+1)*took/time.Duration(2*r.MaxConcurrent))
+		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins)) / time.Duration(2*r.MaxConcurrent)
+		wait = max(wait, min(took, MaxStay), time.Duration(place)*took)
+	}
+	if wait > MaxStay { // it goes away, and is to be back before its turn could be given to another
+		wait -= MaxStay - leadTime
 	}
 	longest := MaxWait
 	if r.PerDay > 0 {
