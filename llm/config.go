@@ -56,31 +56,32 @@ func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
 // Check returns what is wrong with the address, the key, the model and the limits.
 func (c Config) Check() error {
 	_, err := newRateLimiter(c)
-	wrong := []error{err, checkAddress(c.BaseURL)}
+	wrong := []error{err, c.checkAddress()}
 	for name, text := range map[string]string{"OPENAI_API_KEY": c.Key, "OPENAI_MODEL": c.Model} {
 		if strings.ContainsFunc(text, unicode.IsControl) {
 			wrong = append(wrong, fmt.Errorf("llm: read %s: it has a line break or another control character in it",
-				name))
+				c.variable(name)))
 		}
 	}
 	return errors.Join(wrong...)
 }
 
-func checkAddress(text string) error {
-	if text == "" {
+func (c Config) checkAddress() error {
+	if c.BaseURL == "" {
 		return nil
 	}
-	u, err := url.Parse(text)
+	refuse := func(why string) error { return fmt.Errorf("llm: read %s: %s", c.variable("OPENAI_BASE_URL"), why) }
+	u, err := url.Parse(c.BaseURL)
 	if err == nil && u.Port() != "" {
 		_, err = strconv.ParseUint(u.Port(), 10, 16)
 	}
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
-		return errors.New("llm: read OPENAI_BASE_URL: want http://host/v1 or https://host/v1")
+		return refuse("want http://host/v1 or https://host/v1")
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/chat/completions"):
-		return errors.New("llm: read OPENAI_BASE_URL: leave out /chat/completions")
+		return refuse("leave out /chat/completions")
 	case u.RawQuery != "" || u.Fragment != "":
-		return errors.New("llm: read OPENAI_BASE_URL: leave out the ? or # and what follows, which would not be sent " +
+		return refuse("leave out the ? or # and what follows, which would not be sent " +
 			"(of Azure, https://NAME.openai.azure.com/openai/v1 needs none)")
 	}
 	return nil

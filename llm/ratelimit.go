@@ -20,6 +20,8 @@ type rateLimiter struct {
 	requests, tokens             *rate.Limiter // of this worker alone
 	sharedRequests, sharedTokens sharedRate    // in place of them
 
+	variables string // that set the limits
+
 	mu           sync.Mutex
 	paused       map[string]modelPause // by model
 	reservations map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
@@ -35,6 +37,7 @@ type modelPause struct {
 type sharedRate struct {
 	SharedRate
 	perSecond float64
+	variable  string // that sets it
 }
 
 func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
@@ -43,7 +46,7 @@ func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
 	}
 	away, err := r.Wait(ctx, key, r.perSecond, uses)
 	if err == nil && away > 0 {
-		err = errRateLimited{away, ""}
+		err = errRateLimited{away, "", r.variable}
 	}
 	return err
 }
@@ -52,8 +55,10 @@ func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
 func newRateLimiter(c Config) (*rateLimiter, error) {
 	l := &rateLimiter{reservations: map[string]time.Time{}, paused: map[string]modelPause{}}
 	var badRequests, badTokens error
-	l.requests, l.sharedRequests, badRequests = perMinute("OPENAI_RPM", c.RPM, c.SharedRequests)
-	l.tokens, l.sharedTokens, badTokens = perMinute("OPENAI_TPM", c.TPM, c.SharedTokens)
+	requests, tokens := c.variable("OPENAI_RPM"), c.variable("OPENAI_TPM")
+	l.requests, l.sharedRequests, badRequests = perMinute(requests, c.RPM, c.SharedRequests)
+	l.tokens, l.sharedTokens, badTokens = perMinute(tokens, c.TPM, c.SharedTokens)
+	l.variables = requests + ", " + tokens
 	if err := errors.Join(badRequests, badTokens); err != nil {
 		return nil, err
 	}
@@ -73,21 +78,21 @@ func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate,
 	}
 	perSecond := float64(n) / 60
 	if shared != nil {
-		return none, sharedRate{shared, perSecond}, nil
+		return none, sharedRate{shared, perSecond, name}, nil
 	}
 	return rate.NewLimiter(rate.Limit(perSecond), max(1, n/60)), sharedRate{}, nil
 }
 
 // errRateLimited means that a Request's reservation is too far off to wait for.
 type errRateLimited struct {
-	wait  time.Duration
-	words string // of the server that asked for it; empty: the limits are the worker's own
+	wait      time.Duration
+	words     string // of the server that asked for it; empty: the limits are the worker's own
+	variables string // that set those
 }
 
 func (e errRateLimited) Error() string {
 	if wait := e.wait.Round(time.Second); e.words == "" {
-		return fmt.Sprintf("the limit of the workers (OPENAI_RPM, OPENAI_TPM) lets no Request through for another %s",
-			wait)
+		return fmt.Sprintf("the limit of the workers (%s) lets no Request through for another %s", e.variables, wait)
 	} else {
 		return fmt.Sprintf("the LLM's server wants no Request for another %s: %s", wait, e.words)
 	}
@@ -107,7 +112,7 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 			return err
 		}
 		if deadline, ok := ctx.Deadline(); ok && d > time.Until(deadline)/2 {
-			return errRateLimited{d, words}
+			return errRateLimited{d, words, l.variables}
 		}
 		if err := pause.For(ctx, d); err != nil {
 			return err

@@ -189,6 +189,33 @@ func TestALimitIsAWholeNumber(t *testing.T) {
 	}
 }
 
+type farAway struct{ SharedRate }
+
+func (farAway) Wait(context.Context, string, float64, int) (time.Duration, error) {
+	return time.Minute, nil
+}
+
+func TestSettingsOfAServerAreSaidByTheirVariables(t *testing.T) {
+	t.Parallel()
+	for variable, c := range map[string]Config{"OPENAI_RPM": {RPM: "x"}, "OPENAI_TPM": {TPM: "x"},
+		"OPENAI_BASE_URL": {BaseURL: "x"}, "OPENAI_API_KEY": {Key: "\n"}, "OPENAI_MODEL": {Model: "\n"}} {
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), variable+":") {
+			t.Errorf("%s: %v", variable, err)
+		}
+		c.Server = "eu-west"
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), variable+"_EU_WEST:") {
+			t.Errorf("%s of a server: %v", variable, err)
+		}
+	}
+	for variable, c := range map[string]Config{"OPENAI_RPM": {RPM: "1", SharedRequests: farAway{}},
+		"OPENAI_TPM_TWIN": {TPM: "1", SharedTokens: farAway{}, Server: "twin"}} {
+		if err := mustLimiter(t, c).wait(t.Context(), "p/1", "", 1); err == nil ||
+			!strings.Contains(err.Error(), "("+variable+")") {
+			t.Errorf("%s: %v", variable, err)
+		}
+	}
+}
+
 func TestABusyServerIsLeftAloneByAllRequestsOfTheWorker(t *testing.T) {
 	t.Parallel()
 	for status, wait := range map[int]bool{429: true, 503: true, 500: false, 401: false} {
