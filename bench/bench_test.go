@@ -209,3 +209,53 @@ func TestAFirmLimitThatIsPassedIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestWorksThatHaveBoundsAreMeasuredWhereNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	o, err := readOptions([]string{"--against", "bounds.json"}, io.Discard)
+	if err != nil || len(o.works) == 0 || len(o.works) == len(works.UsualWorks()) {
+		t.Errorf("%d works (%v)", len(o.works), err)
+	}
+	unknown := filepath.Join(t.TempDir(), "bounds.json")
+	if err := (report.Bounds{"chan": {}}).Save(unknown); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{"--update needs --against": {"--update"},
+		"--quick makes them small": {"--quick", "--against", "bounds.json"}, `bounds of "chan"`: {"--against", unknown},
+		"no such file": {"--against", unknown + "2"}} {
+		if _, err := readOptions(args, io.Discard); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}
+
+// Saved figures are held against bounds, and set them, as those of a run are.
+func TestSavedFiguresAreHeldAgainstBounds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	figures, bounds := filepath.Join(dir, "figures.json"), filepath.Join(dir, "bounds.json")
+	record := report.NewRecord("batch")
+	record.Figure("time", "s").Add(2)
+	record.Figure(report.Floor, "ms").Add(500)
+	err := report.Save(figures, false, record.Figures())
+	if err == nil {
+		err = report.Bounds{"batch": {"time": 3}}.Save(bounds)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ flag, err string }{{"", "time is 4 of the floor, at most 3"}, {"--update", ""},
+		{"", ""}} {
+		args := []string{"--from", figures, "--against", bounds}
+		if c.flag != "" {
+			args = append(args, c.flag)
+		}
+		o, err := readOptions(args, io.Discard)
+		if err == nil {
+			err = run(t.Context(), o, io.Discard)
+		}
+		if (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %v, want %q", args, err, c.err)
+		}
+	}
+}

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"strconv"
 
+	"processidea/bench/internal/report"
 	"processidea/bench/internal/works"
+	"processidea/model/jsonval"
 )
 
 // options is the command line.
@@ -14,21 +18,24 @@ type options struct {
 	json    string
 	from    []string
 	against string
+	update  bool // the bounds of against
 	profile string
 	rounds  int
 	quick   bool
 }
 
 // readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts
-// minutes at most; of quick ones all do.
+// minutes at most, of quick ones all, or those that have bounds.
 func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
 	f.Func("from", "measure nothing, and take the figures from a `file` that --json made; may be given several times: "+
 		"of a work that is in several the last one counts",
 		func(name string) error { o.from = append(o.from, name); return nil })
-	f.StringVar(&o.against, "against", "", "fail where a time is over a tenth above that of a `file` that --json made, "+
-		"each as a multiple of what plain workflows took in its run")
+	f.StringVar(&o.against, "against", "", "fail where a time passes its bound in a `file`, as a multiple of what "+
+		"plain workflows took in the same run")
+	f.BoolVar(&o.update, "update", false,
+		"set the bounds in the file of --against: what this run took, and a tenth more")
 	f.StringVar(&o.profile, "cpuprofile", "", "file for a processor profile of all works, for go tool pprof")
 	f.IntVar(&o.rounds, "rounds", 0, "how often each work is done (default: what suits the work)")
 	f.BoolVar(&o.quick, "quick", false,
@@ -37,13 +44,32 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 		return o, err
 	}
 	switch {
+	case o.update && o.against == "":
+		return o, errors.New("--update needs --against: the file whose bounds it sets")
+	case o.quick && o.against != "":
+		return o, errors.New("--against is for works of full size, and --quick makes them small")
 	case len(o.works) > 0:
+	case o.against != "":
+		o.works, err = boundedWorks(o.against)
 	case o.quick:
 		o.works = works.AllWorks
 	default:
 		o.works = works.UsualWorks()
 	}
-	return o, nil
+	return o, err
+}
+
+// boundedWorks lists the works that have bounds in a file.
+func boundedWorks(name string) (some []works.Work, err error) {
+	bounds, err := report.ReadBounds(name)
+	for work := range jsonval.Sorted(bounds) {
+		w, known := works.AllWorks.Find(work)
+		if !known {
+			return nil, fmt.Errorf("%s has bounds of %q, and there is no such work", name, work)
+		}
+		some = append(some, w)
+	}
+	return some, err
 }
 
 // inOneProcess reports whether all works are done in this process: a single one, or those that one profile is to show.

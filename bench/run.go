@@ -28,16 +28,29 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 	}
-	if o.against != "" {
-		earlier, err := report.Read([]string{o.against})
-		if err != nil {
-			return err
-		}
-		if slower := report.Slower(figures, earlier); len(slower) > 0 {
-			return fmt.Errorf("slower than in %s, by the floor of each run: %s", o.against, strings.Join(slower, "; "))
-		}
+	if err := holdBounds(o, figures); err != nil {
+		return err
 	}
 	return checkFirmLimits(figures)
+}
+
+// holdBounds returns an error that names the bounds which were passed, or sets them anew.
+func holdBounds(o options, figures []report.Figure) error {
+	if o.against == "" {
+		return nil
+	}
+	bounds, err := report.ReadBounds(o.against)
+	if err != nil {
+		return err
+	}
+	if o.update {
+		bounds.Update(figures)
+		return bounds.Save(o.against)
+	}
+	if passed := bounds.Passed(figures); len(passed) > 0 {
+		return fmt.Errorf("bounds of %s (--update sets them): %s", o.against, strings.Join(passed, "; "))
+	}
+	return nil
 }
 
 // checkFirmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the

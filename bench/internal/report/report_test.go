@@ -3,6 +3,7 @@ package report_test
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -102,25 +103,38 @@ func TestWhatOneMoreCostsIsTheSameWhereCostGrowsLinearly(t *testing.T) {
 	}
 }
 
-func TestATimeIsComparedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
+func TestATimeIsBoundedAsAMultipleOfWhatPlainWorkflowsTook(t *testing.T) {
 	measured := func(took, floor float64) []report.Figure {
 		r := report.NewRecord("batch")
 		r.Figure("time", "s").Add(took)
-		r.Figure("requests", "").Add(took)
-		r.WithSize(500).Figure("time", "s").Add(took)
 		r.Figure(report.Floor, "ms").Add(floor)
 		return r.Figures()
 	}
-	earlier := measured(2, 500)
+	name := filepath.Join(t.TempDir(), "bounds.json")
+	bounds := report.Bounds{"batch": {"time": 0}, "chain": {"time": 0}}
+	if got := bounds.Passed(measured(2, 500)); len(got) != 1 || got[0] != "batch: time has no bound yet" {
+		t.Errorf("before anything was measured: %q", got)
+	}
+	bounds.Update(measured(2, 500))
+	err := bounds.Save(name)
+	if err == nil {
+		bounds, err = report.ReadBounds(name)
+	}
+	if want := (report.Bounds{"batch": {"time": 4.4}, "chain": {"time": 0}}); err != nil ||
+		!reflect.DeepEqual(bounds, want) {
+		t.Fatalf("the bounds are %v (%v), want %v", bounds, err, want)
+	}
 	for _, c := range []struct {
 		took, floor float64
-		slower      int
-	}{{2, 500, 0}, {4, 1000, 0}, {2.1, 500, 0}, {2.3, 500, 2}, {2, 250, 2}, {1, 500, 0}} {
-		if got := report.Slower(measured(c.took, c.floor), earlier); len(got) != c.slower {
-			t.Errorf("%v s, with a floor of %v ms: %q", c.took, c.floor, got)
+		passed      string
+	}{{2, 500, ""}, {4, 1000, ""}, {2.1, 500, ""}, {2.3, 500, "batch: time is 4.6 of the floor, at most 4.4"},
+		{2, 250, "batch: time is 8 of the floor, at most 4.4"}, {1, 500, ""}} {
+		if got := strings.Join(bounds.Passed(measured(c.took, c.floor)), "; "); got != c.passed {
+			t.Errorf("%v s, with a floor of %v ms: %q, want %q", c.took, c.floor, got, c.passed)
 		}
 	}
-	if got := report.Slower(measured(9, 500), nil); got != nil {
-		t.Errorf("against nothing: %q", got)
+	bounds["batch"]["tme"] = 3
+	if got := bounds.Passed(measured(2, 500)); len(got) != 1 || got[0] != `batch: there is no figure "tme"` {
+		t.Errorf("of a figure that is not there: %q", got)
 	}
 }

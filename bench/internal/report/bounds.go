@@ -1,0 +1,89 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"processidea/model/jsonval"
+)
+
+// Floor is the figure of each work that says what plain workflows took in the same run. Times are compared between
+// machines, and between hours of one machine, as multiples of it.
+const Floor = "floor: 50 plain workflows"
+
+// Bounds say how much times may be, as multiples of the floor of their run: by work and figure. 0: not measured yet.
+type Bounds map[string]map[string]float64
+
+// tolerance is how much more than was measured a bound allows.
+const tolerance = 1.1
+
+// ReadBounds reads a file that Save of Bounds wrote.
+func ReadBounds(name string) (b Bounds, err error) {
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(data, &b)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read bounds of %s: %w", name, err)
+	}
+	return b, nil
+}
+
+// Save writes the bounds to a file.
+func (b Bounds) Save(name string) error {
+	data, err := json.MarshalIndent(b, "", "  ")
+	if err == nil {
+		err = os.WriteFile(name, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("write bounds: %w", err)
+	}
+	return nil
+}
+
+// Passed lists what keeps no bound, even where it was quickest, of the works that were measured.
+func (b Bounds) Passed(figures []Figure) (list []string) {
+	for work, bounds := range jsonval.Sorted(b) {
+		for name, bound := range jsonval.Sorted(bounds) {
+			took, floor := find(figures, work, name), find(figures, work, Floor)
+			switch {
+			case floor == nil: // the work was not measured
+			case took == nil:
+				list = append(list, fmt.Sprintf("%s: there is no figure %q", work, name))
+			case bound <= 0:
+				list = append(list, fmt.Sprintf("%s: %s has no bound yet", work, name))
+			case took.Ours.P10 > bound*floor.Ours.Median:
+				list = append(list, fmt.Sprintf("%s: %s is %.3g of the floor, at most %.3g", work, name,
+					took.Ours.P10/floor.Ours.Median, bound))
+			}
+		}
+	}
+	return list
+}
+
+// Update sets the bounds of the works that were measured: what they took, and a tenth more.
+func (b Bounds) Update(figures []Figure) {
+	for work, bounds := range b {
+		for name := range bounds {
+			if took, floor := find(figures, work, name), find(figures, work, Floor); took != nil && floor != nil {
+				bounds[name] = math.Round(took.Ours.Median/floor.Ours.Median*tolerance*1e4) / 1e4
+			}
+		}
+	}
+}
+
+// find is a figure of a work, with its times in milliseconds; nil: there is none.
+func find(figures []Figure, work, name string) *Figure {
+	n := slices.IndexFunc(figures, func(f Figure) bool { return f.Work == work && f.Name == name })
+	if n < 0 {
+		return nil
+	}
+	f := figures[n]
+	if f.Unit == "s" {
+		f.Ours.P10, f.Ours.Median = f.Ours.P10*1000, f.Ours.Median*1000
+	}
+	return &f
+}
