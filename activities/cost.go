@@ -69,7 +69,7 @@ func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config, byBatch 
 			return
 		}
 	}
-	if len(config.Prices)+len(a.Prices) > 0 || config.Limits.Money > 0 {
+	if len(config.Prices)+len(a.Prices) > 0 || config.Limits.Money > 0 || a.MoneyADay > 0 {
 		u.UnpricedTokens = u.Total()
 	}
 }

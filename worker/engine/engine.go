@@ -195,6 +195,10 @@ func (p Parts) tellSettings() {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",
 			"variable", httptool.SecretsVariable, "names", strings.Join(anywhere, ", "))
 	}
+	if p.Limits.MoneyADay > 0 && len(p.Prices) == 0 {
+		p.Log.Warn("--money-a-day counts no Request of an Idea without prices (config.prices): the worker has none",
+			"variable", PricesVariable)
+	}
 	if p.Deciders == nil {
 		p.Log.Info("no keys for signed decisions: where a policy requires one, no decision counts", "variable",
 			signing.DecidersVariable)

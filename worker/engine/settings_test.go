@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"log/slog"
 	"strings"
 	"testing"
 
 	"processidea/activities/notify"
+	"processidea/model/ideafile/price"
 	"processidea/store/blobs"
 	"processidea/tools/mcptool"
 )
@@ -23,5 +25,21 @@ func TestAWorkerIsNotMadeOfSettingsThatCannotBeMeant(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+func TestAWorkerSaysThatWithoutPricesADayCostsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		aDay   float64
+		prices price.List
+		warns  bool
+	}{"no limit": {0, nil, false}, "no prices": {5, nil, true}, "prices": {5, price.List{{Name: "m"}}, false}} {
+		var log strings.Builder
+		Parts{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices, Limits: Limits{MoneyADay: c.aDay}}.
+			tellSettings()
+		if warns := strings.Contains(log.String(), PricesVariable); warns != c.warns {
+			t.Errorf("%s: %s", name, &log)
+		}
 	}
 }
