@@ -125,9 +125,13 @@ func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (l
 // awaitGrant waits until a turn is given, if it is not far away.
 func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
 	patience time.Duration) (t limit.Turn, err error) {
-	answer := make(chan limit.Turn, 1)
+	answer, level := make(chan limit.Turn, 1), 0
+	if activity.IsActivity(ctx) {
+		level = activity.GetInfo(ctx).Priority.PriorityKey
+	}
 	a.updateAsked(name, true, func(s *askedTurns) {
 		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
+		s.Levels = append(s.Levels, level)
 	})
 	patience = min(patience, askTimeout)
 	over := time.NewTimer(patience)
@@ -182,6 +186,7 @@ func (s *askedTurns) withdraw(key string) {
 	delete(s.answers, key)
 	if n := slices.Index(s.Wants, key); n >= 0 {
 		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
+		s.Levels = slices.Delete(s.Levels, n, n+1)
 	}
 }
 
@@ -195,7 +200,8 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 	for {
 		a.turns.mu.Lock()
 		q := s.TurnRequest
-		q.Wants, q.Costs, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Costs), slices.Clone(q.Holds)
+		q.Wants, q.Holds = slices.Clone(q.Wants), slices.Clone(q.Holds)
+		q.Costs, q.Levels = slices.Clone(q.Costs), slices.Clone(q.Levels)
 		delivered := s.delivered
 		s.Done, s.Spent, s.delivered = nil, 0, nil
 		select {

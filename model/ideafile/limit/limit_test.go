@@ -313,7 +313,8 @@ func askThroughGate(queue *limit.Queue, rule limit.Rule, now time.Time, waiting 
 
 func TestWhoComesAboutWhenToldToIsOvertakenByNobody(t *testing.T) {
 	t.Parallel()
-	for name, rule := range map[string]limit.Rule{"fast": {PerSecond: 4}, "slow": {PerSecond: 0.1}, "one": {PerSecond: 1}} {
+	for name, rule := range map[string]limit.Rule{"fast": {PerSecond: 4}, "slow": {PerSecond: 0.1},
+		"one": {PerSecond: 1}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			came := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
@@ -344,5 +345,46 @@ func TestWhoComesAboutWhenToldToIsOvertakenByNobody(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAnUrgentOneIsTheNextHoweverManyWait(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	queue, rule := limit.Queue{}, limit.Rule{PerSecond: 0.1}
+	ask := func(level int, keys ...string) limit.Turn {
+		levels := slices.Repeat([]int{level}, len(keys))
+		return queue.Ask(now, limit.TurnRequest{Rule: rule, Wants: keys, Levels: levels})[0]
+	}
+	if first := ask(3, "first"); !first.IsGranted {
+		t.Fatal("the first has no turn")
+	}
+	var many []string
+	for n := range 12_000 { // more than there are places
+		many = append(many, fmt.Sprint(n))
+	}
+	ask(0, many...)
+	ask(5, "patient")
+	if two := ask(2, "two"); two.Wait > 10*time.Second {
+		t.Errorf("one of level 2 is told to wait %s", two.Wait)
+	}
+	if one := ask(1, "one"); one.Wait > 10*time.Second {
+		t.Errorf("one of level 1 is told to wait %s", one.Wait)
+	}
+	if three := ask(3, "0"); three.Wait < 20*time.Second {
+		t.Errorf("the first of the others is told to wait %s", three.Wait)
+	}
+	now = now.Add(7 * time.Second)
+	ask(2, "two")
+	ask(1, "one")
+	now = now.Add(2 * time.Second)
+	if two, one := ask(2, "two"), ask(1, "one"); two.IsGranted || !one.IsGranted {
+		t.Errorf("of both the urgent one is told %+v, the other %+v", one, two)
+	}
+	now = now.Add(7 * time.Second)
+	ask(2, "two")
+	now = now.Add(3 * time.Second)
+	if three, two := ask(3, "0"), ask(2, "two"); three.IsGranted || !two.IsGranted {
+		t.Errorf("the next is told %+v, one behind it %+v", two, three)
 	}
 }

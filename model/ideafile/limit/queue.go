@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -18,6 +19,8 @@ const (
 	minWait = 250 * time.Millisecond
 	// lateGrace is how late one may come that was told when to come again.
 	lateGrace = 10 * time.Second
+	// usualLevel is the priority of those who name none.
+	usualLevel = 3
 	// maxQueueLength bounds what a Queue remembers. Who finds no place asks again.
 	maxQueueLength = 10_000
 )
@@ -27,9 +30,11 @@ type TurnRequest struct {
 	Rule  Rule      `json:"rule"`
 	Wants []string  `json:"wants,omitempty"`
 	Costs []float64 `json:"costs,omitempty"` // what each of Wants counts; none: one
-	Holds []string  `json:"holds,omitempty"` // their turns last
-	Done  []string  `json:"done,omitempty"`  // their turns are over
-	Spent float64   `json:"spent,omitempty"` // what turns have counted beyond their costs
+	// Levels are the priorities of Wants, from 1, which comes first, to 5; none and 0: Temporal's own, 3.
+	Levels []int    `json:"levels,omitempty"`
+	Holds  []string `json:"holds,omitempty"` // their turns last
+	Done   []string `json:"done,omitempty"`  // their turns are over
+	Spent  float64  `json:"spent,omitempty"` // what turns have counted beyond their costs
 }
 
 // Turn answers one who wants it.
@@ -39,7 +44,7 @@ type Turn struct {
 	Wait time.Duration `json:"in,omitempty"`
 }
 
-// Queue is who waits for a turn, in the order of their arrival, and whose turn it is.
+// Queue is who waits for a turn, in the order of their priorities and of their arrival, and whose turn it is.
 type Queue struct {
 	Waiting    []Place   `json:"waiting,omitempty"`
 	Turns      []Place   `json:"turns,omitempty"`
@@ -59,6 +64,7 @@ type Place struct {
 	Until  time.Time `json:"until"`  // when it is lost
 	Begins time.Time `json:"begins"` // the turn; zero: it waits
 	Cost   float64   `json:"cost,omitempty"`
+	Level  int       `json:"level,omitempty"` // its priority
 	// Away is set while its holder is gone, and will ask again. It may come late, by any time, where so many wait that
 	// their attempts have to wait themselves: no turn is given to it before it is back.
 	Away bool `json:"away,omitempty"`
@@ -104,18 +110,30 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 // enqueue gives those a place who have none and no turn, and notes who is back.
 func (l *Queue) enqueue(now time.Time, q TurnRequest) {
 	places := l.places()
-	for n, key := range q.Wants {
-		place, waits := places[key]
-		switch {
-		case waits:
+	for _, key := range q.Wants {
+		if place, waits := places[key]; waits {
 			l.Waiting[place].Away = false
-		case l.findTurn(key) == nil && len(l.Waiting) < maxQueueLength:
-			places[key] = len(l.Waiting)
-			p := Place{Key: key, Until: now.Add(lateGrace), Cost: 1}
-			if n < len(q.Costs) {
-				p.Cost = q.Costs[n]
-			}
-			l.Waiting = append(l.Waiting, p)
+		}
+	}
+	for n, key := range q.Wants {
+		_, waits := places[key]
+		if waits || l.findTurn(key) != nil {
+			continue
+		}
+		p := Place{Key: key, Until: now.Add(lateGrace), Cost: 1}
+		if n < len(q.Costs) {
+			p.Cost = q.Costs[n]
+		}
+		if n < len(q.Levels) {
+			p.Level = q.Levels[n]
+		}
+		at := len(l.Waiting)
+		for at > 0 && cmp.Or(l.Waiting[at-1].Level, usualLevel) > cmp.Or(p.Level, usualLevel) {
+			at--
+		}
+		if at < maxQueueLength { // the last one loses its place where there is no room
+			l.Waiting = slices.Insert(l.Waiting[:min(len(l.Waiting), maxQueueLength-1)], at, p)
+			places[key] = at
 		}
 	}
 }
@@ -207,7 +225,7 @@ func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
 	t.Begins, l.NextTurnAt = now, now.Add(spacing)
 }
 
-// giveTurns gives turns to those who came first, of those who are there.
+// giveTurns gives turns to the first in line, of those who are there.
 func (l *Queue) giveTurns(now time.Time, r Rule) {
 	l.Waiting = slices.DeleteFunc(l.Waiting, func(p Place) bool {
 		begins := later(now, l.NextTurnAt)
