@@ -193,7 +193,7 @@ func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) stri
 	if ref.Kind != ideafile.TypeState {
 		return ref.String() + " is not there"
 	}
-	reason, notDone := " is not there and no Call writes it", []string{}
+	reason, notDone, request := " is not there and no Call writes it", []string{}, 0
 	for _, w := range i.callRecords { // not the index: Calls that have ended count here
 		switch {
 		case !w.mayWrite(ref.Path):
@@ -208,6 +208,9 @@ func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) stri
 		case w.Status == ideafile.Done:
 			reason = " is not in what " + w.ID + " wrote"
 		default:
+			if w.Request > request { // a reason that grew from Request to Request would always be new, and no stall
+				notDone, request = nil, w.Request
+			}
 			notDone = append(notDone, w.ID+" ("+string(w.Status)+")")
 		}
 	}

@@ -353,6 +353,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 	t.Parallel()
 	const failing, blocked, skipped = `{"_tool":"fail","_instance":"*"}`,
 		`{"_tool":"work","_instance":"*","x":"†state.never"}`, `{"_tool":"work","_instance":"*","_outputPath":"a"}`
+	follows := `{"_tool":"fail","_instance":"*","_outputPath":"f"},{"_tool":"work","_instance":"*","x":"†state.f"}`
 	done := func(path string) string {
 		return fmt.Sprintf(`{"_tool":"work","_instance":"*","_outputPath":%q}`, path)
 	}
@@ -368,6 +369,8 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 			[]string{failing, `{"_tool":"fail","_instance":"①"},{"_tool":"fail","_instance":"②"}`, failing}, "no luck"},
 		"the same blocked Call": {[]string{blocked, blocked, blocked},
 			"work: blocked: †state.never is not there and no Call writes it (2 Calls"},
+		"a Call that one that fails blocks again": {[]string{follows, follows, follows},
+			"work: blocked: †state.f would come from 3.1@① (failed)"},
 		"a Call that is skipped": {[]string{skipped, skipped, skipped},
 			"They are skipped, since their output paths hold values already"},
 		"two in turn": {[]string{failing, blocked, failing, blocked}, "†state.never"},
