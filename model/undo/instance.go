@@ -40,7 +40,7 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
 	failed := rec.FaultWrittenToBranch // it wrote the fact that it had failed
 	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == "" && failed == nil
-	if failed != nil && failed.Code == ideafile.CodeOutcomeUnknown {
+	if mayHaveTakenEffect(failed) {
 		c.Status, c.Fault = ideafile.Failed, failed
 	}
 	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {

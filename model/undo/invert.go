@@ -147,8 +147,13 @@ func leavesEffect(c *Call) bool {
 
 // isUnknown reports whether nobody knows if the Call had its effect.
 func isUnknown(c *Call) bool {
-	return c.Status == ideafile.Running || c.Status == ideafile.Failed && c.Fault != nil &&
-		c.Fault.Code == ideafile.CodeOutcomeUnknown
+	return c.Status == ideafile.Running || c.Status == ideafile.Failed && mayHaveTakenEffect(c.Fault)
+}
+
+// mayHaveTakenEffect reports whether the Tool of a Call that failed may have run to its end, or has, with a result that
+// is of no use.
+func mayHaveTakenEffect(f *diag.Fault) bool {
+	return f != nil && (f.Code == ideafile.CodeOutcomeUnknown || f.Code == ideafile.CodeBadOutput)
 }
 
 // isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
@@ -270,9 +275,10 @@ func (g *graph) findDone(id string) (int, error) {
 		case c.ID != ideafile.CallIDInInstance(id, c.Instance):
 			continue
 		case c.Key.IsUndo():
+			key, _ := ideafile.ParseCallKey(c.ID) // Key may count Requests otherwise
 			return 0, approval.NothingDone(fmt.Sprintf(
 				"Call %s takes %s back: what was taken back is not done again by an undo", c.Name(),
-				c.Key.Undone().ID(c.Instance)))
+				key.Undone().ID(c.Instance)))
 		}
 		if !isDone(c) {
 			return 0, approval.NothingDone(fmt.Sprintf("Call %s is not done: it is %s", c.Name(), c.Status))

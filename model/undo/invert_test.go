@@ -108,6 +108,10 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"nobody knows whether it took effect", []undo.Call{with(chain[0], func(c *undo.Call) {
 			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
 		})}, undo.Choice{}, " | 1.1: it is not known whether it took effect: a person must look and say"},
+		{"it ran, and its result is of no use", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
+			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeBadOutput, "no id")
+		})}, undo.Choice{}, " | 1.2: it is not known whether it took effect: a person must look and say | " +
+			"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"it was taken back before, and keeps nothing",
 			[]undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.UndoneBy = "p-undo-1" })}, undo.Choice{},
 			"1.1 |  | 1.2: it was taken back by p-undo-1"},
@@ -174,7 +178,8 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 func TestAChoiceOfWhatIsNotDoneIsRefused(t *testing.T) {
 	t.Parallel()
 	calls := []undo.Call{done("1.1@①", "a"),
-		with(done("1.2@①", "b"), func(c *undo.Call) { c.Status = ideafile.Skipped }), done("1.1~undo@①", "c")}
+		with(done("1.2@①", "b"), func(c *undo.Call) { c.Status = ideafile.Skipped }),
+		with(done("1.1~undo@①", "c"), func(c *undo.Call) { c.Key.Request++ })} // as a repetition counts
 	for want, choice := range map[string]undo.Choice{
 		"Call 1.1~undo@① (work) takes 1.1@① back: what was taken back is not done again by an undo": {CallID: "1.1~undo@1"},
 		"Call 1.2@① (work) is not done: it is skipped":                                              {CallID: "1.2@1"},

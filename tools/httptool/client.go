@@ -128,7 +128,8 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
-		e = &Error{Retry: !IsRefused(err), Err: err}
+		var unknown unknownOutcome
+		e = &Error{Retry: !IsRefused(err), Err: err, OutcomeUnknown: errors.As(err, &unknown)}
 	}
 	s := v.striker()
 	if e.Err != nil {

@@ -1,6 +1,7 @@
 package instance
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -267,7 +268,11 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 			i.Held = true // until the process, which pauses now, goes on
 		}
 	case !protocol.IsWorkerLost(err):
-		i.dataflow.FailCall(id, protocol.FaultOf(err))
+		f := protocol.FaultOf(err)
+		if _, isTimeout := errors.AsType[*temporal.TimeoutError](err); isTimeout && !r.Binding.IsPureFunction {
+			f.Code = ideafile.CodeOutcomeUnknown
+		}
+		i.dataflow.FailCall(id, f)
 	case r.Tool.MaxAttempts == 1:
 		i.dataflow.RequireUnknownOutcomeReview(id,
 			"the worker was lost while the tool ran; it may have had its effect, and it must not run twice")
