@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/statelog"
@@ -117,12 +118,23 @@ func (i *Instance) lookAgainAtReaders(looksAtFollowers func() bool) {
 			continue
 		}
 		params, err := i.resolveParams(rec)
-		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.readyCall.Params) ||
+		if err != nil || !jsonval.Equal(rec.ParamsAdaptation.ApplyTo(params), rec.unamendedParams()) ||
 			rec.Began == 0 && !i.allReadsVisible(rec) && looksAtFollowers() {
 			rec.PendingApproval, rec.readyCall, rec.ParamsAdaptation = nil, nil, nil
 			rec.moveTo(waiting)
 		}
 	}
+}
+
+// unamendedParams are the parameters of a Call that is ready, as it read them, before people amended them.
+func (r *CallRecord) unamendedParams() jsonval.Object {
+	params := r.readyCall.Params
+	for _, d := range slices.Backward(r.Decisions) {
+		if d.Kind == policy.Amend && jsonval.Equal(d.AmendedParams, params) {
+			params = d.ShownParams
+		}
+	}
+	return params
 }
 
 func (i *Instance) withdrawn() *turn.Withdrawn {

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/dataflow"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -95,5 +96,46 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 	})
 	if undone == 0 {
 		t.Error("nothing was tried")
+	}
+}
+
+// A Call that waits for a person with other parameters keeps them if it has read nothing that is taken back.
+func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
+	t.Parallel()
+	i := dataflow.New(*modeltest.PaletteFrom(t, `{"work": {"_activity": "do", "_undo": {"tool": "remove"}}, "remove": {"_activity": "do"},
+		"pay": {"_activity": "do", "properties": {"n": {}}, "_approval": true}}`), nil, "")
+	i.SetTime(modeltest.StartTime)
+	for n, call := range []string{
+		`{"_tool": "work", "_outputPath": "a"}`, `{"_tool": "pay", "n": "1"}`, `{"_tool": "pay", "n": "†state.a"}`,
+	} {
+		i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
+	}
+	i.CloseRequest(1)
+	runAll := func() {
+		for _, r := range i.Advance() {
+			i.SucceedCall(r.Record.ID, "1")
+		}
+		i.Advance()
+	}
+	runAll()
+	for call, n := range map[string]string{"1.2": "5", "1.3": "6"} {
+		err := i.ApplyDecision(approval.Decision{Kind: policy.Amend, CallID: call,
+			AmendedParams: jsonval.Object{"n": n}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.BeginUndo(undo.OfInstance(i, "p", approval.UndoOrder{By: "ann"}, func(id string) string { return id }))
+	runAll()
+	if said := i.DrainWithdrawn(func() bool { return true }); said == nil || said.Failed {
+		t.Fatalf("%+v", said)
+	}
+	i.Advance()
+	var waits []string
+	for _, p := range i.PendingApprovals() {
+		waits = append(waits, p.CallID+" "+jsonval.EncodeToString(p.Params))
+	}
+	if got := strings.Join(waits, ", "); got != `1.2 {"n":"5"}` {
+		t.Errorf("%s waits", got)
 	}
 }
