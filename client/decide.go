@@ -115,7 +115,7 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 	}
 	return p.act(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
 		return p.notWaitingError(ctx, instance, d.Call)
-	})
+	}, nil)
 }
 
 func (p *Process) refusedError(d Decision, why error) error {

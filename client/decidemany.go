@@ -134,7 +134,7 @@ func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 	for n := range b.open {
 		ids = append(ids, fmt.Sprintf("%s/%d", id, n+1))
 	}
-	became, err := b.process.outcomes(ctx, b.process.id, ids)
+	became, err := b.process.outcomes(ctx, b.process.id, ids, nil)
 	if err == nil && became[0].Became == approval.ActRefused {
 		err = &RefusedError{Process: b.process.id, Signal: approval.SteerDecide, Reason: became[0].Reason}
 	}

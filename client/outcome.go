@@ -18,10 +18,14 @@ import (
 // maxAnswerTime is how long one call to a server may wait for an answer that a worker is there to give.
 const maxAnswerTime = time.Minute
 
+// errUnderWay is of an act that has not come to its end, and is not waited for.
+var errUnderWay = errors.New("it is under way")
+
 // act sends an act under an id of its own and returns what became of it, which is not refused. gone says why nothing
-// takes it where the workflow has ended before.
+// takes it where the workflow has ended before. leave, if there is one, says of an act that takes its time whether to
+// return errUnderWay.
 func (p *Process) act(
-	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error,
+	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error, leave leaveFunc,
 ) (Count, error) {
 	id := uuid.NewString()
 	key := "id"
@@ -35,7 +39,7 @@ func (p *Process) act(
 	}
 	o := approval.Outcome{}
 	if sent {
-		list, err := p.outcomes(ctx, workflow, []string{id})
+		list, err := p.outcomes(ctx, workflow, []string{id}, leave)
 		if err != nil {
 			return Count{}, err
 		}
@@ -50,9 +54,14 @@ func (p *Process) act(
 	return Count{}, &RefusedError{p.id, name, call, gone().Error(), ""}
 }
 
-// outcomes asks a workflow what became of acts that were sent to it, and waits until it is known of each. Of a
-// workflow that has ended without knowing it, none is taken or refused.
-func (p *Process) outcomes(ctx context.Context, workflow string, ids []string) (list []approval.Outcome, err error) {
+// leaveFunc says whether not to wait any longer for an act that a workflow has taken.
+type leaveFunc func(context.Context) bool
+
+// outcomes asks a workflow what became of acts that were sent to it, and waits until it is known of each, or leave,
+// which may be nil, says otherwise. Of a workflow that has ended without knowing it, none is taken or refused.
+func (p *Process) outcomes(
+	ctx context.Context, workflow string, ids []string, leave leaveFunc,
+) (list []approval.Outcome, err error) {
 	question, wait := uuid.NewString(), queryTimeout
 	var failed error
 	err = p.pollUntil(ctx, func() (bool, error) {
@@ -64,10 +73,14 @@ func (p *Process) outcomes(ctx context.Context, workflow string, ids []string) (
 			return err == nil, err
 		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
 			// Nobody has taken the question, or what it is about takes its time.
-			if err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any)); err == nil {
+			err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any))
+			switch {
+			case err == nil && leave == nil:
 				wait = maxAnswerTime
+			case err == nil && leave(ctx):
+				failed = errUnderWay
 			}
-			return false, err
+			return failed != nil, err
 		case errors.As(err, &refused) && refused.Type() != endedBeforeAnswer:
 			failed = err
 			return true, nil

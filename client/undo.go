@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"processidea/client/ideafiles"
 	"processidea/client/internal/kind"
@@ -36,6 +37,9 @@ type UndoOptions struct {
 	By By
 	// Review has each Call wait for a person, who has it run, answers it or rejects it.
 	Review bool
+	// Wait is how long StartUndo waits for a process that undoes its Calls itself; 0: until it has, a person must
+	// decide, or the context is about to end.
+	Wait time.Duration
 	// ofDelegate is set of a process that is undone with the Call that ran it.
 	ofDelegate bool
 }
@@ -46,6 +50,10 @@ type Undoing struct {
 	// As is the id of the process that undoes it: of one AtWork, its own.
 	As     string `json:"as"`
 	AtWork bool   `json:"atWork,omitempty"`
+	// UnderWay is set by StartUndo if a process AtWork has not undone everything yet. Waits are those of its Calls that
+	// wait for a person.
+	UnderWay bool     `json:"underWay,omitempty"`
+	Waits    []string `json:"waits,omitempty"`
 	undo.Plan
 
 	archive       *Archive
@@ -105,6 +113,11 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	last := len(run.Ideas)
 	u.idea, err = a.Chain(id).withEarlierDeciders(ctx, u.undoIdea(run.Ideas[last-1]), last)
 	return u, err
+}
+
+// IsNothing reports whether nothing would be undone. What leaves State alone counts if it was selected by its id.
+func (u *Undoing) IsNothing() bool {
+	return len(u.Undo) == 0 && (!u.AtWork || u.options.CallID == "" || len(u.Withdrawn) == 0)
 }
 
 // InWords describes, in the words of the business, an undone Call or the Call that undoes it.
@@ -210,7 +223,7 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	case c.UndoneBy+c.DoneBefore != "":
 		return nil
 	case c.Method.Kind == ideafile.UndoByTool:
-		made, err := u.archive.Chain(c.Delegate).UndoneCalls(ctx)
+		made, _, err := u.archive.Chain(c.Delegate).undoneCalls(ctx)
 		for _, one := range made {
 			if one.As != c.Delegate { // what it has taken back itself, it may have done anew
 				c.UndoneBy = one.As

@@ -125,6 +125,12 @@ func undoesItselfError(id, as string) error {
 	return undoRefused(id, "it is at work and takes back by itself, so it cannot be done as process "+as)
 }
 
+// IsUndoUnderWay reports whether a process at work refused an undo, without an effect, since it is undoing already.
+func IsUndoUnderWay(err error) bool {
+	refused, is := errors.AsType[*RefusedError](err)
+	return is && refused.Code == approval.CodeUndoUnderWay
+}
+
 func undoRefused(id, reason string) error {
 	return &RefusedError{Process: id, Signal: approval.SteerUndo, Reason: reason}
 }
@@ -179,14 +185,14 @@ func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 }
 
 // StartUndo has a process started that takes back what another did, as Archive.Undo says; a process that is paused
-// takes back by itself, and has done so then. The error is a *RefusedError where that process is at work, or is taken
-// back already, or where there is nothing to take back.
+// takes back by itself, and has done so then, unless u.UnderWay says otherwise. The error is a *RefusedError where that
+// process is at work, or is taken back already, or where there is nothing to take back.
 func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	open, err := c.isOpen(ctx, u.Process)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(u.Undo) == 0:
+	case u.IsNothing():
 		return nil, undoRefused(u.Process, "there is nothing to take back; a dry run says why")
 	case open:
 		u.As = u.Process
@@ -219,7 +225,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	}
 }
 
-// Undo has a paused process take back what Archive.Undo says. It returns when that is done: the
+// Undo has a paused process take back what Archive.Undo says. It returns when that is done, or u.UnderWay: the
 // process is paused still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
 func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 	calls := slices.Clone(u.Withdrawn)
@@ -229,11 +235,35 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 	payload := u.options.By.payload()
 	payload["calls"], payload[ideafile.UndoReviewKey] = jsonval.ToJSONValue(calls), u.options.Review
 	began := time.Now()
+	leave := func(ctx context.Context) bool {
+		u.Waits = p.undoCallsThatWait(ctx, u)
+		end, ends := ctx.Deadline()
+		u.UnderWay = len(u.Waits) > 0 || u.options.Wait > 0 && time.Since(began) > u.options.Wait ||
+			ends && time.Until(end) < 2*queryTimeout // the next question would be cut off
+		return u.UnderWay
+	}
 	waited := p.pollUntil(ctx, func() (bool, error) { // it may not have heard yet that its delegates are at rest
-		err = p.steer(ctx, approval.SteerUndo, payload)
+		_, err = p.steerUnless(ctx, approval.SteerUndo, payload, leave)
 		refused, is := errors.AsType[*RefusedError](err)
 		early := is && refused.Code == approval.CodeNotAtRest
 		return !early || time.Since(began) > reportGrace, nil
 	})
+	if u.UnderWay {
+		err = nil
+	}
 	return errors.Join(waited, err)
+}
+
+// undoCallsThatWait lists the Calls of the plan that wait for a person.
+func (p *Process) undoCallsThatWait(ctx context.Context, u *Undoing) (ids []string) {
+	waiting, _ := p.queryWaiting(ctx) // who does not answer is asked again
+	for _, a := range waiting.Approvals {
+		if slices.ContainsFunc(u.Plan.Undo, func(s undo.Step) bool {
+			key, _ := ideafile.ParseCallKey(s.CallID)
+			return key.Undo().ID(s.Instance) == a.CallID
+		}) {
+			ids = append(ids, a.CallID)
+		}
+	}
+	return ids
 }

@@ -34,6 +34,7 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.do("undo", "p", "--as", "q", "--yes", "--reason",
 		"x").is(exit.Usage).complains("it is at work and takes back by itself")
 	d.do("undo", "p", "--call", "0.2", "--yes", "--reason", "x").is(exit.Usage).complains("it is undone")
+	d.do("undo", "p", "--call", "0.2~undo", "--dry-run").is(exit.Usage).complains("takes 0.2 back")
 	d.do("show", "p").is(exit.Done).complains("1 Call is undone by p, for ann: too dear")
 	d.do("list").is(exit.Done).tells("paused, 2 Calls undone") // and the letter
 	var ideas []struct{ At int }
@@ -283,9 +284,12 @@ func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
 		"2.1@① (book) by cancel", "1.2@① (book) by cancel", "1.1@① (book) by cancel")
 	d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--replies",
 		"more.jsonl").is(exit.Usage).complains("--reason is missing")
-	d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--reason", "x", "--replies",
+	fork := d.do("fork", "p", "--at", "2", "--id", "q", "--undo", "--yes", "--reason", "x", "--replies",
 		"more.jsonl").is(exit.Done).complains("run p-undo-1").
 		complains("run q")
+	if strings.Contains(fork.err, "a fork does not undo it") {
+		t.Errorf("it has undone it: %s", fork.err)
+	}
 	if n := len(b.standing(t)); n != 4 {
 		t.Errorf("%d are booked", n)
 	}
@@ -293,4 +297,22 @@ func TestWhatAnLLMPlannedIsTakenBackToAnIdea(t *testing.T) {
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
+}
+
+// Where a person must decide on what takes back, whoever has ordered it need not wait; what is ordered meanwhile is
+// refused.
+func TestAnUndoThatAwaitsAPersonSaysSo(t *testing.T) {
+	b := newBookings(t)
+	d := b.desk(t, strings.NewReplacer(`"cancel": {`, `"cancel": {"_approval": true, `, `"write": {`,
+		`"sign": {"_activity": "note", "_approval": true}, "write": {`).Replace(b.idea("none", "", `, {"_tool": "sign"}`, "")))
+	d.dev()
+	d.do("run", ".", "--id", "p", "--detach").is(exit.Done)
+	d.asked("p")
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Paused).tells("2 Calls would be taken back",
+		"p: it takes back once a person has decided on 0.2~undo: starter approvals p")
+	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Usage).complains("it is taking back already")
+	d.do("approve", "p", "0.2~undo").is(exit.Done)
+	d.eventually("the other one waits", func() bool { return strings.Contains(d.do("approvals", "p").out, "0.1~undo") })
+	d.do("approve", "p", "0.1~undo").is(exit.Done)
+	d.eventually("nothing is booked", func() bool { return len(b.standing(t)) == 0 })
 }

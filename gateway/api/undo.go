@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -10,6 +11,8 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/model/approval"
+	"processidea/model/loop"
 	"processidea/model/undo"
 )
 
@@ -19,7 +22,8 @@ func (a *API) addUndo() {
 		"Starts a process that takes back what the Calls of another did, as their Tools say. The answer is its "+
 			"Plan: what is taken back, what cannot be and why, and what stays because something reads it. A process "+
 			"at work is paused first, takes back by itself before the answer, and goes on when it is resumed, or at "+
-			"once where nothing is taken back. With dryRun nothing is done. 409 refused: the process is taken back "+
+			"once where nothing is taken back; underWay: not all is taken back yet, waits: a person decides on these. "+
+			"With dryRun nothing is done. 409 refused: the process is taken back "+
 			"already, or not all of it could be."),
 		undoResponse), a.undo)
 }
@@ -83,7 +87,11 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 	o.Tools, o.By.Name = a.Tools, access.From(ctx).Name
 	paused := false
 	if agree != nil {
-		if paused, err = a.Client.PrepareUndo(ctx, id, o); err != nil {
+		if paused, err = a.Client.PrepareUndo(ctx, id, o); paused && errors.Is(err, context.DeadlineExceeded) {
+			err = &client.RefusedError{Process: id, Signal: approval.SteerUndo, Reason: loop.ErrUndoNotAtRest.Text,
+				Code: loop.ErrUndoNotAtRest.Code}
+		}
+		if err != nil {
 			return nil, false, stillPaused(err, paused)
 		}
 	}
@@ -93,7 +101,7 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 		_, err = a.Client.StartUndo(ctx, u)
 		a.NoteAct(u.As)
 	}
-	if paused && (u == nil || len(u.Undo) == 0) {
+	if paused && (u == nil || u.IsNothing() || client.IsUndoUnderWay(err)) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 		defer cancel()
 		err = stillPaused(err, a.Client.GiveUpUndo(ctx, id, o) != nil)

@@ -40,8 +40,12 @@ type Refusal struct{ Code, Text string }
 
 func (r Refusal) Error() string { return r.Text }
 
-// CodeNotAtRest is the code of an act that is refused until nothing runs.
-const CodeNotAtRest = "not-at-rest"
+// CodeNotAtRest is the code of an act that is refused until nothing runs, CodeUndoUnderWay that of an undo before which
+// another one has not ended.
+const (
+	CodeNotAtRest    = "not-at-rest"
+	CodeUndoUnderWay = "undo-under-way"
+)
 
 // NothingDone is why an act is refused for which there was nothing to do.
 type NothingDone string

@@ -51,3 +51,21 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 }
+
+func TestAnUndoIsRefusedBeforeAnotherOneHasEnded(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+	s.Loop.PauseReason = diag.Faultf(turn.CodePaused, "by ann")
+	for _, inst := range s.Loop.Instances {
+		inst.Idle = true
+	}
+	s.Loop.Instances[1].UndoneFor = diag.Faultf(turn.CodeInstanceGone, "it fails")
+	list, err := s.Loop.BeginUndo(approval.UndoOrder{By: "ann"}, s.Now)
+	if refused, is := err.(approval.Refusal); !is || refused.Code != approval.CodeUndoUnderWay || list != nil {
+		t.Errorf("%v, %v", list, err)
+	}
+	s.Loop.Instances[1].UndoneFor = nil
+	if list, err = s.Loop.BeginUndo(approval.UndoOrder{By: "ann"}, s.Now); err != nil || len(list) != 2 {
+		t.Errorf("%v, %v", list, err)
+	}
+}

@@ -49,6 +49,8 @@ var (
 	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
 	ErrUndoNotAtRest = approval.Refusal{Code: approval.CodeNotAtRest,
 		Text: "something in it is still running: wait until it rests"}
+	ErrUndoUnderWay = approval.Refusal{Code: approval.CodeUndoUnderWay,
+		Text: "it is taking back already: wait until that is done"}
 	ErrNothingToUndo = approval.NothingDone("nothing of it is at work: ended instances can be taken back once the " +
 		"whole process has ended")
 )
@@ -58,26 +60,22 @@ var (
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
 	token, named := o.NamedInstance()
 	found, known := l.FindInstance(token)
+	list = l.instancesWhere(func(inst *InstanceProgress) bool {
+		return inst.isWorking() && (!named || inst.Token == found)
+	})
+	undoes := func(inst *InstanceProgress) bool { return inst.UndoneBy != nil || inst.UndoneFor != nil }
+	runs := func(inst *InstanceProgress) bool { return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) }
 	switch {
 	case l.PauseReason == nil:
 		return nil, ErrUndoAtWork
-	case !l.IsAtRest(now):
+	case slices.ContainsFunc(list, undoes):
+		return nil, ErrUndoUnderWay
+	case !l.IsAtRest(now) || slices.ContainsFunc(list, runs):
 		return nil, ErrUndoNotAtRest
 	case named && !known:
 		return nil, fmt.Errorf("there is no instance %q", token)
-	}
-	list = l.instancesWhere(func(inst *InstanceProgress) bool {
-		return inst.isWorking() &&
-			(!named || inst.Token == found)
-	})
-	at := slices.IndexFunc(list, func(inst *InstanceProgress) bool {
-		return !inst.Idle && (!inst.HeldByPause || inst.Running > 0) || inst.UndoneBy != nil || inst.UndoneFor != nil
-	})
-	switch {
 	case len(list) == 0:
 		return nil, ErrNothingToUndo
-	case at >= 0:
-		return nil, fmt.Errorf("instance %q is still at work, or is already taking back", list[at].Token)
 	}
 	for _, inst := range list {
 		inst.UndoneBy, inst.Idle = &o, false

@@ -132,7 +132,7 @@ func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions
 		return nil, err
 	}
 	o.forkOf = o.of
-	warnOfFork(a, o.of, d)
+	warnOfFork(a, o, d)
 	return d, nil
 }
 
@@ -152,7 +152,7 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 }
 
 // warnOfFork says what the new process takes up, and what it shares with the other.
-func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
+func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
 	e := client.EffectsOf(d.Read)
 	if e.AskedAgain > 0 {
 		a.Note("%s asked about again", print.PluralIs(e.AskedAgain, "Call"))
@@ -170,7 +170,7 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 			strings.Join(e.DelegatesBegunAnew, ", "))
 	}
 	if len(e.Forgotten) > 0 {
-		a.Note("%s forgotten in %s, and left out", strings.Join(e.Forgotten, ", "), of)
+		a.Note("%s forgotten in %s, and left out", strings.Join(e.Forgotten, ", "), o.of)
 	}
 	if e.Ended > 0 {
 		a.Note("%s left settled or failed; --reopen TOKEN, or all, plans for them again",
@@ -181,5 +181,7 @@ func warnOfFork(a *app.App, of string, d *ideafiles.Definition) {
 		others = "other "
 		a.Note("%s", said)
 	}
-	a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", others, of)
+	if !o.undo {
+		a.Note("what %sCalls of %s did in the outside world is done: a fork does not undo it", others, o.of)
+	}
 }

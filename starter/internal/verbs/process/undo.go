@@ -102,7 +102,11 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	if err != nil {
 		return err
 	}
-	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by, Review: o.review}
+	options := client.UndoOptions{Choice: o.choice, Tools: p.Tools(), As: o.as, By: o.by, Review: o.review,
+		Wait: o.wait}
+	if o.detach {
+		options.Wait = time.Nanosecond
+	}
 	if o.dryRun {
 		u, err := planUndo(ctx, a, o.of, options)
 		if err != nil {
@@ -134,7 +138,9 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	}
 	u, err := l.agreedUndo(ctx, o, options)
 	if u != nil {
-		return l.undo(ctx, u, o)
+		if err = l.undo(ctx, u, o); !client.IsUndoUnderWay(err) {
+			return err
+		}
 	}
 	if paused {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have gone
@@ -153,9 +159,9 @@ func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options
 	switch {
 	case err != nil:
 		return nil, err
-	case len(u.Undo) > 0 && !l.JSON:
+	case !u.IsNothing() && !l.JSON:
 		err = l.Print(undoPlanText(u))
-	case len(u.Undo) > 0:
+	case !u.IsNothing():
 	case !o.beforeFork:
 		_, err = l.session.StartUndo(ctx, u) // says so
 		return nil, err
@@ -180,8 +186,14 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
 	}
-	if u.As == u.Process {
-		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.As, print.PluralIs(len(u.Undo), "Call")))
+	switch {
+	case u.UnderWay && o.detach:
+		return l.Show(u, underWayText(u))
+	case u.UnderWay:
+		return cmp.Or(l.Show(u, underWayText(u)), exit.WithCode(exit.Paused))
+	case u.As == u.Process:
+		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.As,
+			print.PluralIs(max(len(u.Undo), len(u.Withdrawn)), "Call")))
 	}
 	l.announce()
 	if o.detach {
@@ -193,6 +205,16 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 		return err
 	}
 	return l.Finish(result, nil)
+}
+
+// underWayText says what a process at work has not taken back yet.
+func underWayText(u *client.Undoing) string {
+	text := u.As + ": it takes back still; it is paused"
+	if len(u.Waits) > 0 {
+		text = fmt.Sprintf("%s: it takes back once a person has decided on %s: %s approvals %s", u.As,
+			diag.FirstNamesAndCount(u.Waits), print.Program, print.Quote(u.As))
+	}
+	return print.Printable(text) + "\n"
 }
 
 // undoBeforeFork takes back what a process did after the Idea that it is forked at.
@@ -262,6 +284,10 @@ func undoPlanText(u *client.Undoing) string {
 				print.Fprintf(&b, "    %s undo %s --reason TEXT\n", print.Program, print.Quote(of))
 			}
 		}
+	}
+	if u.AtWork && len(u.Withdrawn) > 0 {
+		print.Fprintf(&b, "withdrawn from State, since they left nothing else: %s\n",
+			diag.FirstNamesAndCount(u.Withdrawn))
 	}
 	return b.String()
 }
