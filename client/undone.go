@@ -34,19 +34,27 @@ type forkedFrom struct {
 	undone  map[string]UndoneCall
 }
 
-func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
+// origin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty if the
+// process is no fork, and 0 the number if that Idea is not there any more.
+func (c *Chain) origin(ctx context.Context, idea *ideafile.Idea) (of *Chain, at int, err error) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	origin := jsonval.AsObject(meta["origin"])
-	f.process = jsonval.AsText(origin["process"])
-	at, wrong := jsonval.ReadPositiveInt(origin["at"])
-	if f.process == "" || meta[protocol.UndoesMeta] != nil { // what takes back does all of it itself
-		return forkedFrom{}, nil
+	of = &Chain{c.chains, jsonval.AsText(origin["process"])}
+	if of.process == "" || meta[protocol.UndoesMeta] != nil { // what takes back does all of it itself
+		return &Chain{}, 0, nil
 	}
-	if wrong != nil {
-		return f, fmt.Errorf("read from which Idea of %s a process was forked: %w", f.process, wrong)
+	if at, err = jsonval.ReadPositiveInt(origin["at"]); err != nil {
+		return of, 0, fmt.Errorf("read from which Idea of %s a process was forked: %w", of.process, err)
 	}
-	of := &Chain{c.chains, f.process}
 	if last, err := of.Length(ctx); err != nil || at > last || of.checkNotForgotten(ctx, last) != nil {
+		return of, 0, err
+	}
+	return of, at, nil
+}
+
+func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
+	of, at, err := c.origin(ctx, idea)
+	if f.process = of.process; at == 0 || err != nil {
 		return f, err
 	}
 	ends, err := of.endsByIdea(ctx)
@@ -74,12 +82,30 @@ func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, 
 		return nil, err
 	}
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
-	f, err := c.forkedFrom(ctx, read)
-	byID := map[string]UndoneCall{}
-	maps.Copy(byID, f.undone)
+	byID, err := c.undoneBefore(ctx, read)
 	for of, one := range made {
 		byID[of.CallID] = one
 	}
+	return byID, err
+}
+
+// undoneBefore says which Calls were undone that a process was forked with.
+func (c *Chain) undoneBefore(ctx context.Context, idea *ideafile.Idea) (byID map[string]UndoneCall, err error) {
+	byID = map[string]UndoneCall{}
+	of, at, err := c.origin(ctx, idea)
+	if at == 0 || err != nil {
+		return byID, err
+	}
+	if any, err := of.undoneHereOrBefore(ctx); len(any) == 0 || err != nil {
+		return byID, err // mostly, and then not all of its Ideas need be read
+	}
+	f, err := c.forkedFrom(ctx, idea)
+	maps.Copy(byID, f.undone)
+	eachRecorded(idea, func(p turn.RecordedCall, token string) {
+		if p.StatusByInstance[token] == ideafile.Undone {
+			delete(byID, p.CallKey().ID(token)) // what it wrote was not there when the process began
+		}
+	})
 	return byID, err
 }
 
@@ -195,9 +221,10 @@ func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneC
 	})
 }
 
-// UndoneCalls lists the Calls of the process that were taken back, in the order of their ids.
+// UndoneCalls lists the Calls of the process, and those that it was forked with, that were taken back, in the order of
+// their ids.
 func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
-	made, _, err := c.undoneCalls(ctx)
+	made, err := c.undoneHereOrBefore(ctx)
 	return slices.SortedFunc(maps.Values(made), UndoneCall.compare), err
 }
 

@@ -56,7 +56,8 @@ func TestAForkOfWhatWasTakenBackSaysSo(t *testing.T) {
 	fork := d.do("fork", "p", "--at", fmt.Sprint(at+1), "--id", "r", "--replies", "on.jsonl")
 	fork.complains("what call 1.1 did does not stand: it was taken back by p, for itself: it failed")
 	fork.complains("what other Calls of p did in the outside world is done")
-	d.do("show", "r", "--at", "1").is(exit.Done).tells("what call 1.1 did does not stand")
+	d.do("show", "r", "--at", "1").is(exit.Done).tells("what call 1.1 did does not stand").complains(
+		"1 Call is undone by p, for itself: it failed (1.1@①)")
 	d.do("undo", "r", "--dry-run").is(exit.Done).tells("1.1@① (book): it was taken back by p\n",
 		"1.1@② (book): it was done by p, from which this process was forked: take it back there")
 }

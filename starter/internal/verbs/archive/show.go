@@ -121,7 +121,7 @@ func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.Undo
 		var calls []string
 		first, left := undone[0], []client.UndoneCall{}
 		for _, t := range undone {
-			if t.As == first.As {
+			if t.As == first.As && t.By == first.By && t.Reason == first.Reason {
 				calls = append(calls, t.CallID)
 			} else {
 				left = append(left, t)
