@@ -28,6 +28,9 @@ func (p *Process) followQuality() {
 	case ideafile.ShrinkRequests:
 		size, because := quality.NextSize(p.InstancesPerPart, p.MaxPerPart, p.rechecked(p.InstancesPerPart).Count,
 			p.QualityLimit)
+		if size < p.InstancesPerPart {
+			p.MaxPerPart = p.InstancesPerPart - 1 // what is measured good below says nothing of it
+		}
 		if because != "" && p.resizeParts(size) {
 			p.Size.Now, p.Size.Because = size, because
 		}

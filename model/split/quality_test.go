@@ -88,3 +88,18 @@ func TestAPartKnowsItsSizeAndHasASeedOfItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// What is good at a smaller size says nothing of one that was measured above the limit.
+func TestASizeThatWasMeasuredAboveTheLimitIsNotTakenAgain(t *testing.T) {
+	t.Parallel()
+	_, p := newSplit(t, 40, `, "partsAtOnce": 1, "batch": 4, "quality": {"limit": 0.02}`)
+	var sizes []int
+	for n, rechecked := range []quality.Tally{tally(120, 40), tally(400, 0), tally(400, 0), tally(400, 0)} {
+		startAll(p)
+		p.ApplyReport(split.PartReport{Number: n + 1, Sequence: 1, Status: loop.StatusCompleted, Quality: rechecked})
+		sizes = append(sizes, p.InstancesPerPart)
+	}
+	if got := fmt.Sprint(sizes); got != "[2 3 3 3]" {
+		t.Errorf("the sizes were %s", got)
+	}
+}
