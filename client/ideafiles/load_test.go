@@ -171,6 +171,25 @@ func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 	}
 }
 
+// Of a complete Plan too, only what depends on the worker's Tools is left to it.
+func TestWhatARemoteWorkerWouldFindAsWellIsAnError(t *testing.T) {
+	known := builtins
+	known.Elsewhere = true
+	for place, idea := range map[string]string{
+		"$.config.quality.recheck": `{"config":{"quality":{"recheck":0.1}},"context":[{"type":"plan","stage":"complete","plan":[]}]}`,
+		"":                         `{"schema":{"tools":{"ask":{}}},"context":[{"type":"plan","stage":"complete","plan":[{"_tool":"ask"}]}]}`,
+	} {
+		problems := known.Problems(ideaOf(t, idea))
+		found := problems.Errors()
+		if (place == "") != (found.Count() == 0) || problems.Count() == 0 {
+			t.Errorf("%s: %v", idea, problems)
+		}
+		if place != "" {
+			wantProblem(t, found, place, "the LLM is never asked")
+		}
+	}
+}
+
 func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
 	dir := folder(t, map[string]string{"idea.json": aState, "replies.jsonl": "\n"})
 	s, err := Find(dir, "", "")

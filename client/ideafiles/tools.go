@@ -53,7 +53,9 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	problems := t.misspelt(idea, bindings)
 	problems.Append(check.Check(idea, bindings)...)
 	if t.Elsewhere {
-		demoteToWarnings(problems, check.CheckDirectPlans(idea, bindings))
+		certain := check.CheckDirectPlans(idea, nil) // the workers find the same
+		demoteToWarnings(problems, slices.DeleteFunc(check.CheckDirectPlans(idea, bindings),
+			func(p diag.Problem) bool { return slices.Contains(certain, p) }))
 	}
 	found.Append(problems...)
 	return found.SortedByPath()

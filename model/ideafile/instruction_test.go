@@ -50,6 +50,18 @@ func TestAnInstructionsFileIsRefusedWhen(t *testing.T) {
 	}
 }
 
+func TestStepsThatNothingChecksAreAWarning(t *testing.T) {
+	t.Parallel()
+	for content, warns := range map[string]bool{
+		`{"text": "x", "steps": [{"id": "a"}]}`: true, `{"instruction": {"text": "x"}}`: true, `{"rule": "x"}`: false, `"x"`: false,
+	} {
+		_, ps := ideafile.ParseIdea([]byte(strings.Replace(withInstruction(content), `"file": "p.json", `, "", 1)))
+		if len(ps.Errors()) > 0 || strings.Contains(ps.Error(), "nothing checks them") != warns {
+			t.Errorf("%s: %v", content, ps)
+		}
+	}
+}
+
 func TestAnInstructionIsReadWithItsSteps(t *testing.T) {
 	t.Parallel()
 	idea, ps := ideafile.ParseIdea([]byte(withInstruction(`{"meta": {"path": "p", "version": "2"}, "instruction": {"text": "Be kind.", "steps":

@@ -390,6 +390,10 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 		ps.Add(path+".instruction", "an instruction message needs its instruction, or the file that has it")
 	default:
 		m.Text = jsonval.EncodeToString(v)
+		if content := jsonval.AsObject(v); content["steps"] != nil || content[InstructionContentKey] != nil {
+			ps.Warn(path+".instruction", "its steps are text for the LLM, and nothing checks them: that takes a %q "+
+				"beside it, a name for the instruction", InstructionFileKey)
+		}
 	}
 	if tools := m.Source["tools"]; tools != nil {
 		var ok bool
