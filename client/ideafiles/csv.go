@@ -16,6 +16,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -89,6 +90,10 @@ func readTable(
 		}
 		if errors.Is(err, io.EOF) {
 			ps.Append(tableWarnings(file, empty, separator, thousands)...)
+			if len(header) == 1 && strings.ContainsAny(header[0], ",;\t|") {
+				ps.Warn(fmt.Sprintf("%s:%d", file, skipped+1), "the only column is named %q: if these are several, "+
+					"remove the quotes around whole lines", header[0])
+			}
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
@@ -99,6 +104,10 @@ func readTable(
 		if err == nil {
 			line, _ = r.FieldPos(0)
 			cells, err = fittingCells(cells, len(header), line)
+		}
+		if err == nil && repeatsHeader(cells, header) {
+			err = &csv.ParseError{Line: line, Err: errors.New(
+				"the row repeats the header, as where two tables were put into one: remove it")}
 		}
 		if err != nil {
 			ps.Append(csvProblem(file, skipped, err))
@@ -128,11 +137,11 @@ func tableWarnings(file string, empty int, separator rune, thousands thousandsCo
 func columnNames(header []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for n, key := range header {
-		key = strings.TrimFunc(key, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
+		key = columnName(key)
 		switch {
 		case key == "":
 			if err == nil {
-				err = fmt.Errorf("column %d has no name", n+1)
+				err = fmt.Errorf("column %d has no name: give it one, or remove the column", n+1)
 			}
 			continue
 		case err != nil: // one before it has none
@@ -147,6 +156,20 @@ func columnNames(header []string) (names []string, err error) {
 		err = nil
 	}
 	return names, err
+}
+
+func columnName(cell string) string {
+	return strings.TrimFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
+}
+
+// repeatsHeader reports whether the cells of a row are the names of its columns. A single one may be by chance.
+func repeatsHeader(cells, header []string) bool {
+	for n, cell := range cells {
+		if columnName(cell) != header[n] {
+			return false
+		}
+	}
+	return len(cells) > 1
 }
 
 // fittingCells are the cells of a row, one for each column. Empty ones behind them are left out.
@@ -186,7 +209,15 @@ func missingColumns(header []string, shared ideafile.InstanceView) string {
 func csvProblem(file string, skipped int, err error) diag.Problem {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: at.Err.Error()}
+		message := at.Err.Error()
+		switch {
+		case errors.Is(at.Err, csv.ErrBareQuote):
+			message = "a quote stands in a cell that does not begin with one: put the whole cell in quotes, and write " +
+				"each quote in it twice"
+		case errors.Is(at.Err, csv.ErrQuote):
+			message = "a cell that begins with a quote has none at its end: write each quote in it twice"
+		}
+		return diag.Problem{JSONPath: fmt.Sprintf("%s:%d", file, skipped+at.Line), Message: message}
 	}
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
@@ -204,7 +235,7 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 	properties := propertiesOf(schemas[kind])
 	typed := kind != ideafile.TypeInput
 	for n, key := range header {
-		text := cells[n]
+		text := keptText.ReplaceAllString(cells[n], "$1")
 		meta := key == "_instance" || key == "type"
 		if text == "" && (meta || typed) {
 			continue
@@ -216,7 +247,7 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 		if len(typesOf(properties[key])) == 0 {
 			untyped.see(kind, key, text)
 		}
-		v, keep, err := known.cell(kind, key, text, typesOf(properties[key]))
+		v, keep, err := known.cell(kind, key, text, properties[key])
 		if err != nil {
 			ps.Add(r.place()+" "+jsonval.JSONPathWithKeys("$", key), "%s", err)
 		}
@@ -313,10 +344,10 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	}
 	if !isText {
 		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
-		if decimalComma.MatchString(text) {
-			err = fmt.Errorf("%w: a decimal is written with a point", err)
-		} else if grouped.MatchString(text) {
+		if grouped.MatchString(text) {
 			err = fmt.Errorf("%w: thousands are not separated, and a decimal is written with a point", err)
+		} else if decimalComma.MatchString(text) {
+			err = fmt.Errorf("%w: a decimal is written with a point", err)
 		}
 		return nil, false, err
 	}
@@ -329,12 +360,19 @@ type knownCells map[[2]string]jsonval.Object
 // maxKnownCells bounds those of a column.
 const maxKnownCells = 256
 
-func (k knownCells) cell(kind, column, text string, types []string) (v any, keep bool, err error) {
+// noCell is an empty cell that has no value.
+type noCell struct{}
+
+func (k knownCells) cell(kind, column, text string, schema any) (v any, keep bool, err error) {
 	of := [2]string{kind, column}
 	if v, known := k[of][text]; known {
-		return v, true, nil
+		return v, v != noCell{}, nil
 	}
-	if v, keep, err = cell(text, types); keep && len(k[of]) < maxKnownCells {
+	v, keep, err = cell(text, typesOf(schema))
+	if text == "" && (!keep || v == "" && !takesEmptyText(schema)) {
+		v, keep = noCell{}, false
+	}
+	if err == nil && len(k[of]) < maxKnownCells {
 		if k[of] == nil {
 			k[of] = jsonval.Object{}
 		}
@@ -343,9 +381,20 @@ func (k knownCells) cell(kind, column, text string, types []string) (v any, keep
 	return v, keep, err
 }
 
+// takesEmptyText reports whether a column may have the empty text, and not only dates or the like.
+func takesEmptyText(schema any) bool {
+	if schema == nil {
+		return true
+	}
+	s, err := jsonschema.CompileSchema(schema)
+	return err != nil || s.Validate("") == nil
+}
+
 var (
 	// decimalComma finds 12,50 and 1.234,50.
 	decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
+	// keptText finds ="007", which keeps a spreadsheet from reading a number.
+	keptText = regexp.MustCompile(`^="([^"]*)"$`)
 	// grouped finds 1,234.50 and 1 234,50.
 	grouped = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
 )

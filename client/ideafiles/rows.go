@@ -51,8 +51,11 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	if problem != nil {
 		return nil, nil, diag.Problems{*problem}
 	}
+	isTable := slices.Contains(tableEndings, strings.ToLower(filepath.Ext(path)))
 	switch {
-	case slices.Contains(tableEndings, strings.ToLower(filepath.Ext(path))):
+	case isTable && noTable.Match(data):
+		ps.Add(name, "it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
+	case isTable:
 		rows, ps = readCSV(name, data, idea)
 	case !isJSONText(data):
 		ps.Add(name, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
@@ -66,6 +69,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	if len(rows)+len(ps.Errors()) == 0 {
 		ps.Add(name, "it has no rows")
 	}
+	ps.Append(textWarnings(name, data)...)
 	if len(rows) == 1 {
 		ps.Append(rows[0].wrapsOthers(idea)...)
 	}

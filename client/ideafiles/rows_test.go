@@ -139,7 +139,7 @@ func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 		"a,b\n1\n":         {"rows.csv:2", "the row has more or fewer cells than the header"},
 		"a,a\n1,2\n":       {"rows.csv:1", `two columns are named "a"`},
 		"a,,b\n1,2,3\n":    {"rows.csv:1", "column 2 has no name"},
-		"a\n1\n\"x\ny\n":   {"rows.csv:4", `extraneous or missing " in quoted-field`},
+		"a\n1\n\"x\ny\n":   {"rows.csv:4", `a cell that begins with a quote has none at its end`},
 		"a\n\"x\ny\"\n*,*": {"rows.csv:4", "the row has more or fewer cells than the header"},
 	} {
 		_, problems := rowsOf(t, "rows.csv", text, noContext)
@@ -232,11 +232,12 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 		"UTF-16, big end first":    utf16(binary.BigEndian, rows),
 		"names in quotes":          strings.Replace(rows, "name;", `"name";`, 1),
 		"empty lines first":        "\r\n \r\n" + rows, "empty lines, then Excel's own": "\nsep=;\n" + rows,
-		"bars":                     strings.ReplaceAll(rows, ";", "|"),
-		"carriage returns alone":   strings.ReplaceAll(rows, "\n", ""),
-		"columns without anything": strings.NewReplacer("amount", "amount;; ", "12.50", "12.50;;").Replace(rows),
-		"a cell without anything":  strings.Replace(rows, "12.50", "12.50;", 1),
-		"spaces around names":      strings.Replace(rows, "name;amount", "\u00a0name ; amount\u200b", 1),
+		"bars":                       strings.ReplaceAll(rows, ";", "|"),
+		"carriage returns alone":     strings.ReplaceAll(rows, "\n", ""),
+		"columns without anything":   strings.NewReplacer("amount", "amount;; ", "12.50", "12.50;;").Replace(rows),
+		"a cell without anything":    strings.Replace(rows, "12.50", "12.50;", 1),
+		"a carriage return too many": strings.ReplaceAll(rows, "\r", "\r\r"), "DOS's end of a file": rows + "\x1a",
+		"spaces around names": strings.Replace(rows, "name;amount", "\u00a0name ; amount\u200b", 1),
 	} {
 		got, problems := rowsOf(t, "rows.csv", text, typed)
 		if want := `{"_instance":"①","input":{"amount":12.50,"name":"Müller"},"type":"input"}`; got != want ||
@@ -266,6 +267,13 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 			"is an error of the spreadsheet"},
 		"an error, by LibreOffice": {"name,amount\nErr:502,1\n", "rows.csv:2 $.name",
 			"is an error of the spreadsheet"},
+		"an error, in Russian":          {"name,amount\n#ЗНАЧ!,1\n", "rows.csv:2 $.name", "is an error of the spreadsheet"},
+		"an error of a linked cell":     {"name,amount\n#FIELD!,1\n", "rows.csv:2 $.name", "is an error of the spreadsheet"},
+		"thousands, with commas":        {"name,amount\nA,\"1,234\"\n", "rows.csv:2 $.amount", "thousands are not separated"},
+		"the header again":              {"name,amount\nA,1\n\uFEFFname,amount \nB,2\n", "rows.csv:3", "the row repeats the header"},
+		"a quote in a cell":             {"name,amount\n5\" disk,1\n", "rows.csv:2", "put the whole cell in quotes"},
+		"JSON":                          {"[{\"name\":\"A\"}]\n", "rows.csv", "it begins as JSON or as a page"},
+		"a page":                        {"\n<!DOCTYPE html>\n<p>Log in</p>\n", "rows.csv", "it begins as JSON or as a page"},
 		"a narrow column":               {"name,amount\n########,1\n", "rows.csv:2 $.name", "was too narrow"},
 		"a shortened number":            {"name,amount\n1.23457E+15,1\n", "rows.csv:2 $.name", "its digits are lost"},
 		"a shortened number, in German": {"name;amount\n1,2E+11;1\n", "rows.csv:2 $.name", "its digits are lost"},
@@ -291,6 +299,39 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 	wantProblem(t, problems, "rows.jsonl:1 $", "the row does not fit the schema of the input")
 	shared := strings.Replace(typed, `"context":[`, `"context":[{"type":"input","input":{"amount":3}},`, 1)
 	wantRows(t, "rows.csv", "name\nA\n", shared, `{"_instance":"①","input":{"name":"A"},"type":"input"}`)
+}
+
+func TestWhatProgramsDoToTablesIsReadOrToldOf(t *testing.T) {
+	t.Parallel()
+	const typed = `{"context":[{"type":"input","schema":{"required":["name"],
+		"properties":{"name":{"minLength":1},"day":{"type":"string","format":"date"},"note":{"type":"string"}}}}]}`
+	for text, want := range map[string]string{
+		"name,note\r\r\nA,x\r\r\n":         `{"name":"A","note":"x"}`,
+		"name,note\rA,\"x\ny\"\r":          `{"name":"A","note":"x\ny"}`,
+		"name\n\"=\"\"007\"\"\"\n":         `{"name":"007"}`,
+		"name,day,note\nA,,\n":             `{"name":"A","note":""}`,
+		"name,day\nA,2025-12-31\n":         `{"day":"2025-12-31","name":"A"}`,
+		"name,note\nname,x\n":              `{"name":"name","note":"x"}`,
+		"name,note\nÀ «CAFÉ»,Straße 5 €\n": `{"name":"À «CAFÉ»","note":"Straße 5 €"}`,
+	} {
+		wantRows(t, "rows.csv", text, typed, `{"_instance":"①","input":`+want+`,"type":"input"}`)
+		if _, problems := rowsOf(t, "rows.csv", text, typed); len(problems) > 0 {
+			t.Errorf("%q: %v", text, problems)
+		}
+	}
+	for text, want := range map[string][2]string{
+		"name\nA\nM\uFFFDller\n":   {"rows.csv:3", "a letter was lost when this was saved before"},
+		"name\nA\nMÃ¼ller\n":       {"rows.csv:3", "look like others in the wrong character set"},
+		"\"name;note\"\n\"A;x\"\n": {"rows.csv:1", "remove the quotes around whole lines"},
+	} {
+		_, problems := rowsOf(t, "rows.csv", text, noContext)
+		wantProblem(t, problems, want[0], want[1])
+		if len(problems.Errors()) > 0 || len(problems) != 1 {
+			t.Errorf("%q: %v", text, problems)
+		}
+	}
+	_, problems := rowsOf(t, "rows.csv", "name,day\n,\n  ,2025-12-31\n,2025-12-31\n", typed)
+	wantProblem(t, problems, "rows.csv:4 $", "missing properties: 'name'")
 }
 
 func TestATableThatIsNotCalledSoIsToldOfItsName(t *testing.T) {

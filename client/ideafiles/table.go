@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 
 	"processidea/model/diag"
@@ -50,13 +51,62 @@ func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
 	return text, nil
 }
 
-// withLineFeeds is a table with line feeds at its lines' ends: Excel's "CSV (Macintosh)" has carriage returns alone.
+// withLineFeeds is a table with line feeds at its lines' ends, without DOS's mark of a file's end: Excel's "CSV
+// (Macintosh)" has carriage returns alone, with line feeds in cells, and programs on Windows write one too many.
 func withLineFeeds(text []byte) []byte {
-	if bytes.IndexByte(text, '\n') >= 0 {
+	text = bytes.TrimRight(text, "\x1a")
+	if bytes.Contains(text, []byte("\r\r\n")) {
+		text = bytes.ReplaceAll(text, []byte("\r\r\n"), []byte("\n"))
+	}
+	var lines []byte
+	quoted := false
+	for n, b := range text {
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case quoted || b != '\r' && b != '\n':
+		case b == '\n', n+1 < len(text) && text[n+1] == '\n':
+			return text
+		default:
+			if lines == nil {
+				lines = bytes.Clone(text)
+			}
+			lines[n] = '\n'
+		}
+	}
+	if lines == nil {
 		return text
 	}
-	return bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+	return lines
 }
+
+// textWarnings tells of letters that were lost, or taken for others, when the file was saved before.
+func textWarnings(file string, text []byte) (ps diag.Problems) {
+	n, lost, twice := 0, false, false
+	for line := range bytes.Lines(text) {
+		n++
+		if !lost && bytes.ContainsRune(line, utf8.RuneError) {
+			lost = true
+			ps.Warn(placeOf(file, n), "a letter was lost when this was saved before: %q stands in its place; export "+
+				"the file again", string(utf8.RuneError))
+		}
+		if !twice && isEncodedTwice(line) {
+			twice = true
+			ps.Warn(placeOf(file, n), "some letters look like others in the wrong character set, as Ã¼ for ü: if so, "+
+				"export the file again as UTF-8")
+		}
+	}
+	return ps
+}
+
+// isEncodedTwice reports whether a line is UTF-8 that was read as Windows-1252, and saved as UTF-8 again.
+func isEncodedTwice(line []byte) bool {
+	before, err := charmap.Windows1252.NewEncoder().Bytes(line)
+	return err == nil && len(before) < len(line) && utf8.Valid(before)
+}
+
+// noTable finds the beginning of a page, or of rows in JSON, under the name of a table.
+var noTable = regexp.MustCompile(`^\s*(?:<[!?A-Za-z]|(?:\[\s*)?\{\s*")`)
 
 // separatorNames are what separates the columns of tables, as people call it.
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
@@ -119,7 +169,11 @@ func isEmptyRow(cells []string) bool {
 
 // spreadsheetErrors are the values of formulas that fail, in the languages in which spreadsheets write them.
 var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMBRE)\?|` +
-	`¡?(DIV/0|REF|BEZUG|RIF|VALUE|WERT|VALEUR|VALOR|VALORE|NUM|NÚM|ZAHL|NOMBRE|NULL|NUL|NULO|SPILL|CALC)!)|` +
+	`¡?(DIV/0|REF|BEZUG|RIF|VALUE|WERT|VALEUR|VALOR|VALORE|NUM|NÚM|ZAHL|NOMBRE|NULL|NUL|NULO|SPILL|CALC)!|` +
+	`GETTING_DATA|(FIELD|CONNECT|BLOCKED|UNKNOWN|BUSY|PYTHON|EXTERNAL)!|` +
+	`Н/Д|ИМЯ\?|(ЗНАЧ|ССЫЛКА|ДЕЛ/0|ЧИСЛО|ПУСТО)!|N/B|NAAM\?|(WAARDE|DEEL/0|VERW|GETAL|LEEG)!|` +
+	`NAZWA\?|(ARG|N/D|DZIEL/0|ADR|LICZBA|ZERO)!|I/T|NAVN\?|(VÆRDI|VERDI|DIVISION/0|REFERENCE)!|` +
+	`NAMN\?|(SAKNAS|VÄRDEFEL|REFERENS|OGILTIGT)!|YOK|AD\?|(DEĞER|SAYI/0|BAŞV|SAYI)!)|` +
 	`(Err|Fehler|Erreur):5\d\d)$`)
 
 // shortened finds numbers that Excel shows, and writes, in this form since they have twelve digits or more.
