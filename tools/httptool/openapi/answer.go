@@ -55,9 +55,11 @@ func (t *tool) answer(status string) (form any, known bool) {
 		return nullSchema, true
 	}
 	types := jsonval.SortedKeys(content)
-	if at := slices.IndexFunc(types, isJSON); at >= 0 {
-		form = t.doc.valueAt(t.op.written, "responses", status, "content", types[at], "schema")
-		return form, form != nil
+	for _, fits := range []func(string) bool{isJSON, isAnyType} {
+		if at := slices.IndexFunc(types, fits); at >= 0 {
+			form = t.doc.valueAt(t.op.written, "responses", status, "content", types[at], "schema")
+			return form, form != nil
+		}
 	}
 	if slices.ContainsFunc(types, func(s string) bool { return strings.HasPrefix(s, "text/") }) {
 		return jsonval.Object{"type": "string"}, true

@@ -66,7 +66,7 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 	for _, fits := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
 		isJSON,
-		func(s string) bool { return s == "*/*" },
+		isAnyType,
 		func(s string) bool { return s == mediaForm },
 		func(s string) bool { return strings.HasPrefix(s, "text/") },
 	} {
@@ -76,10 +76,10 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 				continue
 			}
 			switch {
-			case name == "*/*":
-				name = mediaJSON
-			case strings.Contains(name, "*"):
+			case strings.HasPrefix(name, "text/*"):
 				name = "text/plain"
+			case strings.Contains(name, "*"):
+				name = mediaJSON
 			}
 			return name, key
 		}
@@ -96,7 +96,13 @@ func (d *document) isFile(schema any) bool { return d.plainSchema(schema)["forma
 
 func isJSON(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)
-	return err == nil && (name == mediaJSON || strings.HasSuffix(name, "+json"))
+	return err == nil && (name == mediaJSON || name == "text/json" || strings.HasSuffix(name, "+json"))
+}
+
+// isAnyType reports whether a media type is whichever the server and its caller agree on, as Spring writes it.
+func isAnyType(mediaType string) bool {
+	name, _, err := mime.ParseMediaType(mediaType)
+	return err == nil && (name == "*/*" || name == "application/*")
 }
 
 // readJSON takes the members of an object as parameters of their own, and anything else as one.
@@ -144,13 +150,12 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 	for _, m := range members {
 		name := m.name
 		encoding := content.Encoding[name]
-		kind := t.doc.schemaType(m.schema)
 		var err error
 		switch {
 		case t.doc.isFile(m.schema):
 			err = errFile
-		case kind == "object" || (kind == "array" && encoding != nil && encoding.Style != "" &&
-			encoding.Style != "form"):
+		case t.doc.valueType(m.schema) == "object",
+			encoding != nil && encoding.Style != "" && encoding.Style != "form":
 			err = errForm
 		}
 		if err != nil {

@@ -41,8 +41,12 @@ func loadDocument(root any, size int) (*document, error) {
 	}
 	loader := openapi3.NewLoader() // it loads no other files by default
 	doc, err := loader.LoadFromData(jsonval.Encode(root))
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil && strings.Contains(err.Error(), "disallowed external reference"):
+		return nil, fmt.Errorf("%w: nothing is loaded from elsewhere; put all of it into one document, and refer to "+
+			"it as #/…", err)
+	case err != nil:
+		return nil, typeError(err)
 	}
 	if !doc.IsOpenAPI30() && !doc.IsOpenAPI31OrLater() {
 		if _, swagger := doc.Extensions["swagger"]; swagger {
@@ -74,7 +78,7 @@ func decode(data []byte) (any, error) {
 	if err != nil {
 		var problem *diag.Problem
 		if v, written, problem = yamlvalue.DecodeForeign(data); problem != nil {
-			return nil, errors.New(problem.Message)
+			return nil, errors.New(strings.TrimPrefix(problem.JSONPath+": "+problem.Message, "$: "))
 		}
 	}
 	walk(v, "#", func(step, above, _ string, part any) (any, bool) {

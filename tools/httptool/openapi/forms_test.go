@@ -332,6 +332,90 @@ func TestWhatIsOddBesideTheSchemasKeepsNoOperationFromBeingUsed(t *testing.T) {
 	}
 }
 
+func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T) {
+	t.Parallel()
+	const answer = `"responses": {"200": {"description": "d"}}`
+	for _, row := range []struct{ operation, note string }{
+		{`"parameters": {"name": "q", "in": "query"}, ` + answer, "its parameters may not be of type object"},
+		{`"responses": [200]`, "its responses may not be of type array"},
+		{`"security": ["key"], ` + answer, "its security may not be of type string"},
+		{`"parameters": [{"name": "q", "in": "query", "allowEmptyValue": 1}], ` + answer,
+			"its allowEmptyValue may not be of type number"},
+		{`"parameters": [{"$ref": "#/components/parameters/none"}], ` + answer, "#/components/parameters/none leads nowhere"},
+		{`"parameters": [{"$ref": "#/components/parameters/empty"}], ` + answer, "#/components/parameters/empty leads nowhere"},
+		{`"requestBody": {"$ref": "#/components/requestBodies/none"}, ` + answer, "#/components/requestBodies/none leads"},
+	} {
+		r := imported(t, written("3.0.3", "/x", `{"post": {`+row.operation+`}, "get": {`+answer+`}}`,
+			`, "components": {"parameters": {"empty": null}}`), openapi.Options{})
+		notes := strings.Join(r.Notes, "\n")
+		if len(r.Tools) != 1 || r.Tools["getX"] == nil ||
+			!strings.Contains(notes, "it is left out: "+row.note) || !strings.Contains(notes, "(#/paths/~1x/post)") {
+			t.Errorf("%s: %s, %s", row.operation, encoded(r.Tools), notes)
+		}
+	}
+	for _, operation := range []string{`"responses": {"200": null, "404": {"$ref": "#/components/responses/none"}}`,
+		`"externalDocs": "https://d", "callbacks": [], "tags": [{"name": "a"}], ` +
+			`"responses": {"200": {"description": "d", "headers": {"X": "string"}, "links": []}}`,
+		`"parameters": [null], "requestBody": {"required": true, "content": {"application/json": null}}, ` + answer,
+		`"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"a": null}}}}}, ` + answer,
+	} {
+		r := imported(t, written("3.0.3", "/x", `{"post": {`+operation+`}}`, `, "externalDocs": "https://d"`),
+			openapi.Options{})
+		if r.Tools["postX"] == nil || !strings.Contains(strings.Join(r.Notes, "\n"), "(#/paths/~1x/post/") {
+			t.Errorf("%s: %s, %q", operation, encoded(r.Tools), r.Notes)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"openapi": "3.0.0", "security": "none"}`:               "its security may not be of type string",
+		`{"openapi": "3.0.0", "info": {"title": 1, "title": 2}}`: "$.info.title: line 1: the key stands twice",
+	} {
+		if _, err := openapi.Import([]byte(text), openapi.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	r := imported(t, []byte(`{"openapi": "3.0.3", "info": {"title": "t", "version": "1"},
+		"servers": {"url": "https://h.example"}, "paths": {"x": {"get": {`+answer+`}}}}`), openapi.Options{})
+	if got := specOf(t, r.Tools["getX"]).URL; got != "https://h.example/x" {
+		t.Error(got)
+	}
+}
+
+// Spring writes */* for whatever it makes of an answer, .NET other names of JSON beside its own.
+func TestJSONIsJSONHoweverItsMediaTypeIsWritten(t *testing.T) {
+	t.Parallel()
+	const schema = `{"schema": {"type": "object", "properties": {"id": {"type": "integer"}}}}`
+	for _, mediaType := range []string{"application/json", "*/*", "*/*;charset=UTF-8", "application/*", "text/json",
+		"application/*+json", "application/json; charset=utf-8"} {
+		tool, notes, err := one(t, "post", "/x", fmt.Sprintf(`{"requestBody": {"required": true, "content": {%q: %s}},
+			"responses": {"200": {"description": "d", "content": {%[1]q: %[2]s}}}}`, mediaType, schema), "")
+		if err != nil || len(notes) > 0 {
+			t.Fatal(mediaType, err, notes)
+		}
+		output := encoded(tool["_output"])
+		declared := specOf(t, tool).Headers["Content-Type"]
+		if output != `{"properties":{"id":{"type":"integer"}},"type":"object"}` ||
+			encoded(specOf(t, tool).Body) != `{"id":"{id}"}` || strings.Contains(declared, "*") {
+			t.Errorf("%s: %s", mediaType, encoded(tool))
+		}
+	}
+}
+
+func TestAValueThatMayBeNullIsSentAsItsTypeIs(t *testing.T) {
+	t.Parallel()
+	tool, _, err := one(t, "post", "/x", `{"parameters": [{"name": "tags", "in": "query", "explode": false,
+			"schema": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]}}],
+		"requestBody": {"content": {"application/x-www-form-urlencoded": {"encoding": {"meta": {"style": "deepObject"}},
+			"schema": {"type": "object", "properties": {"amount": {"type": "integer"},
+				"meta": {"anyOf": [{"type": "object"}, {"enum": [""]}]}, "more": {"oneOf": [{"type": "null"}, {"type": "object"}]}}}}}}}`, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := encoded(tool["properties"]); !strings.Contains(got, `"tags":{"description":"Several are separated by commas.`) ||
+		strings.Contains(got, "meta") || strings.Contains(got, "more") {
+		t.Error(got)
+	}
+}
+
 func TestAFormThatIsTooLargeIsCutAndHoldsAllThatTheWholeDid(t *testing.T) {
 	t.Parallel()
 	// Every schema refers to every other: whole, the form has no end but its definitions.

@@ -1,10 +1,12 @@
 package openapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -69,6 +71,27 @@ func (m *mender) part(step, above, at string, part any) (changed any, done bool)
 		return m.examples(part, at), true
 	case isData(step):
 		return part, true
+	case above == "#/components":
+		return m.walk(m.withoutDangling(part, at), at), true
+	case above == "#/paths":
+		return leaveOutUnreadable[openapi3.PathItem](m, part, at), true
+	case isOperationPlace(step, above):
+		return leaveOutUnreadable[openapi3.Operation](m, part, at), true
+	case path.Base(above) == "responses" && m.danglingRef(part) != "":
+		m.note(at, "%s is read as an answer of unknown content", part)
+		return jsonval.Object{"description": ""}, true
+	case path.Base(above) == "content" && part == nil:
+		m.note(at, "%s is read as a content of any form", part)
+		return jsonval.Object{}, true
+	case step == "servers" && jsonval.TypeOf(part) == "object":
+		m.note(at, "%s is read as a list of one", part)
+		return []any{m.walk(part, at)}, true
+	case step == "parameters" && slices.Contains(jsonval.AsList(part), nil):
+		m.note(at, "%s is left out", nil)
+		return m.walk(slices.DeleteFunc(slices.Clone(jsonval.AsList(part)), func(v any) bool { return v == nil }), at), true
+	case isOddBeside(step, above, part):
+		m.note(at, step+" is left out: it cannot be %s", part)
+		return nil, true
 	case isTextPlace(step, above):
 		return m.text(part, at), true
 	case part == "true", part == "false": // required, deprecated, explode
@@ -88,6 +111,100 @@ func isTextPlace(step, pointer string) bool {
 		return path.Base(path.Dir(pointer)) == "variables" // of a server
 	}
 	return path.Base(pointer) == "tags" || path.Base(pointer) == "enum"
+}
+
+// withoutDangling leaves out those of the components of a kind that are null, or lead nowhere.
+func (m *mender) withoutDangling(part any, pointer string) any {
+	own, ok := part.(jsonval.Object)
+	if !ok || path.Base(pointer) == "schemas" {
+		return part
+	}
+	own = maps.Clone(own)
+	maps.DeleteFunc(own, func(name string, component any) bool {
+		dangling := m.danglingRef(component) != ""
+		if dangling {
+			m.note(pointer+"/"+jsonschema.EscapePointerStep(name), "%s is left out: it leads nowhere", component)
+		}
+		return dangling
+	})
+	return own
+}
+
+// danglingRef is the reference of a part that leads nowhere in the end, "null" for one that is not there, or "".
+func (m *mender) danglingRef(part any) string {
+	first := ""
+	for range maxChain {
+		ref, _ := jsonval.AsObject(part)["$ref"].(string)
+		first = cmp.Or(first, ref)
+		switch {
+		case part == nil:
+			return cmp.Or(first, "null")
+		case !strings.HasPrefix(ref, "#"):
+			return ""
+		}
+		part, _ = m.find(ref)
+	}
+	return first
+}
+
+// leaveOutUnreadable leaves out an operation, or a path, in which something is of a type that the library does not read,
+// or leads nowhere.
+func leaveOutUnreadable[T any](m *mender, part any, pointer string) any {
+	mended := m.walk(part, pointer)
+	err := typeError(json.Unmarshal(jsonval.Encode(mended), new(T)))
+	walk(mended, pointer, func(step, above, _ string, inner any) (any, bool) {
+		listed := path.Base(above) == "parameters" || step == "requestBody" && inner != nil
+		if ref := m.danglingRef(inner); listed && ref != "" && err == nil {
+			err = fmt.Errorf("%s leads nowhere", ref)
+		}
+		return inner, isSchemaPlace(step, above) || isData(step)
+	})
+	if err == nil {
+		return mended
+	}
+	words := "it is left out: " + err.Error()
+	m.places[words] = append(m.places[words], pointer)
+	return nil
+}
+
+var wrongType = regexp.MustCompile(
+	`cannot unmarshal (\w+) into (?:field \w+\.(\w+)|value) of type (?:\[\]|map\[string\])?(?:openapi3\.)?(\w+)`)
+
+// typeError words the library's error for what has another type than it reads, and leaves every other as it is.
+func typeError(err error) error {
+	if err == nil {
+		return nil
+	}
+	found := wrongType.FindStringSubmatch(err.Error())
+	if found == nil {
+		return err
+	}
+	return fmt.Errorf("its %s may not be of type %s", cmp.Or(found[2], found[3]), found[1])
+}
+
+// isOperationPlace reports whether an operation stands under a key.
+func isOperationPlace(step, above string) bool {
+	return path.Dir(above) == "#/paths" && slices.Contains(methods, strings.ToUpper(step))
+}
+
+// isOddBeside reports whether a part of which nothing is used has another form than the library reads.
+func isOddBeside(step, above string, part any) bool {
+	inOperation := isOperationPlace(path.Base(above), path.Dir(above))
+	inAnswer := path.Base(path.Dir(above)) == "responses"
+	object, isObject := part.(jsonval.Object)
+	isNoObject := func(v any) bool { return jsonval.TypeOf(v) != "object" }
+	switch {
+	case part == nil:
+		return false
+	case step == "tags" && inOperation:
+		list, isList := part.([]any)
+		return !isList || slices.ContainsFunc(list, func(v any) bool { return !isNoObject(v) })
+	case step == "externalDocs" && (inOperation || above == "#"):
+		return !isObject
+	case step == "callbacks" && inOperation, (step == "links" || step == "headers") && inAnswer:
+		return !isObject || slices.ContainsFunc(slices.Collect(maps.Values(object)), isNoObject)
+	}
+	return false
 }
 
 func (m *mender) text(part any, pointer string) any {
@@ -111,7 +228,7 @@ func (m *mender) examples(part any, pointer string) any {
 }
 
 func (m *mender) schema(part any, pointer string) any {
-	if _, isBool := part.(bool); isBool || part == nil {
+	if _, isBool := part.(bool); isBool {
 		return part
 	}
 	schema, ok := part.(jsonval.Object)

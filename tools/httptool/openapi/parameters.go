@@ -55,7 +55,7 @@ func (t *tool) field(p parameter) (f field, kind string, err error) {
 		}
 		f.schema = t.doc.valueAt(p.written, "content", mediaType, "schema")
 	}
-	kind = t.doc.schemaType(f.schema)
+	kind = t.doc.valueType(f.schema)
 	if len(p.Content) > 0 && kind != "object" {
 		return f, "", errForm // a text would need its quotes
 	}
@@ -109,7 +109,7 @@ func (t *tool) spreadObject(p parameter, f field, wire func(string) string) erro
 		return errForm
 	}
 	for _, m := range members {
-		kind := t.doc.schemaType(m.schema)
+		kind := t.doc.valueType(m.schema)
 		if kind == "array" || kind == "object" {
 			if m.required && p.Required {
 				return errForm

@@ -36,6 +36,19 @@ func (d *document) schemaType(schema any) string {
 	return ""
 }
 
+// valueType is the type of a schema's values other than null, which generators for 3.1 write as one of two schemas.
+func (d *document) valueType(schema any) string {
+	m := d.plainSchema(schema)
+	for _, k := range []string{"anyOf", "oneOf"} {
+		list, _ := m[k].([]any)
+		list = jsonval.Filter(list, func(part any) bool { return d.schemaType(part) != "null" })
+		if len(list) == 1 && m["type"] == nil {
+			return d.schemaType(list[0])
+		}
+	}
+	return d.schemaType(schema)
+}
+
 // maxChain bounds how far references to references are followed.
 const maxChain = 20
 

@@ -70,7 +70,7 @@ var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
 func (t *tool) readPath() error {
 	// Neither a fragment nor a query conforms to the standard. Both occur in practice, to distinguish operations.
 	path, _, _ := strings.Cut(t.op.path, "#")
-	path, query, _ := strings.Cut(path, "?")
+	path, query, _ := strings.Cut("/"+strings.TrimPrefix(path, "/"), "?")
 	if strings.ContainsAny(query, "{}$") {
 		return errors.New("its path is none of an address")
 	}
