@@ -47,6 +47,13 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 		"it is too long": {
 			streaming(chunks(call, `{"choices":[{"index":0,"delta":{},"finish_reason":"model_length"}]}`, done)),
 			1, "longer than the LLM may write"},
+		"the context is full": {
+			streaming(chunks(call,
+				`{"choices":[{"index":0,"delta":{},"finish_reason":"model_context_window_exceeded"}]}`, done)),
+			1, "longer than the LLM may write"},
+		"the server gives up": {streaming(chunks(call,
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"insufficient_system_resource"}]}`, done)),
+			1, "the server gave up on the reply (finish_reason: insufficient_system_resource)"},
 		"it thinks until it may not": {
 			streaming(chunks(delta("<think>Hm."), `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`,
 				done)),

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -28,6 +29,12 @@ func (s *chunkStream) Next() bool {
 		return false
 	}
 	s.chunk = newChunk(s.event, len(s.data))
+	for _, c := range s.chunk.choices {
+		if isServersEnd(c.finish) {
+			s.err = errInStream{fmt.Sprintf(`{"error": "the server gave up on the reply (finish_reason: %s)"}`, c.finish)}
+			return false
+		}
+	}
 	return true
 }
 
@@ -85,17 +92,20 @@ type function struct {
 func newChunk(v *fastjson.Value, bytes int) chunk {
 	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: usageOf(v.Get("usage"))}
 	for _, o := range v.GetArray("choices") {
-		delta := o.Get("delta")
-		whole := delta == nil
+		delta, message := o.Get("delta"), o.Get("message")
+		whole := delta == nil && message != nil
 		if whole {
-			delta = o.Get("message")
+			delta = message
 		}
 		c.choices = append(c.choices, choice{
 			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"), whole: whole,
-			content: contentOf(delta.Get("content")), refusal: stringAt(delta, "refusal"),
+			content: contentOf(delta.Get("content")) + contentOf(o.Get("text")), refusal: stringAt(delta, "refusal"),
 			reasons:   stringAt(delta, "reasoning_content")+stringAt(delta, "reasoning") != "",
 			functions: functionsOf(delta),
 		})
+		if u := usageOf(o.Get("usage")); c.usage == (turn.TokenUsage{}) { // Moonshot
+			c.usage = u
+		}
 	}
 	return c
 }
@@ -126,8 +136,12 @@ func countAt(v *fastjson.Value, path ...string) int {
 	return int(n)
 }
 
-// contentOf is a message's text, byte for byte: a string, or the parts of a list that are text.
+// contentOf is a message's text, byte for byte: a string, or the parts of a list that are text. Some servers have parsed
+// the solution.
 func contentOf(v *fastjson.Value) string {
+	if v.Exists("calls") {
+		return v.String()
+	}
 	if v == nil || v.Type() != fastjson.TypeArray {
 		return string(v.GetStringBytes())
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"processidea/internal/secret"
@@ -70,11 +71,12 @@ func (x *exchange) classify(err error) *Error {
 		return &Error{Code: turn.CodeLLMUnreachable, Message: err.Error(), Retry: true}
 	}
 	var none errNoReply
+	var unreadable errUnreadable
 	errors.As(err, &none)
 	e := x.serverError
 	if e == nil {
 		says := "cannot be reached"
-		if none.text != "" {
+		if errors.As(err, &unreadable) || none.text != "" {
 			says = "gives no reply"
 		}
 		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), says, x.redact(x.cause(err)))
@@ -85,7 +87,7 @@ func (x *exchange) classify(err error) *Error {
 	if !e.transient() {
 		if e.status == http.StatusUnauthorized ||
 			e.status == http.StatusForbidden && !e.mentions("moderation", "flagged") {
-			message += ". Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") +
+			message = strings.TrimRight(message, ".") + ". Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") +
 				"), start the worker again, and resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}

@@ -34,19 +34,19 @@ func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 		body   string
 		again  bool
 	}{
-		"a bad request":        {400, `{"error": {"message": "bad"}}`, false},
-		"a wrong key":          {401, `{"error": {"message": "no"}}`, false},
-		"forbidden":            {403, `{}`, false},
-		"no such thing":        {404, `{}`, false},
-		"a time-out":           {408, `{}`, true},
-		"a conflict":           {409, `{}`, true},
-		"unprocessable":        {422, `{}`, false},
-		"too many requests":    {429, `{"error": {"message": "slow down", "code": "rate_limit"}}`, true},
-		"an exhausted quota":   {429, `{"error": {"message": "pay", "code": "insufficient_quota"}}`, false},
-		"the server's fault":   {500, `oops`, true},
-		"overloaded":           {529, `{"error": "overloaded"}`, true},
-		"a bare string":        {401, `{"error": "no such key"}`, false},
-		"unavailable for long": {503, `{}`, true},
+		"a bad request":         {400, `{"error": {"message": "bad"}}`, false},
+		"a wrong key":           {401, `{"error": {"message": "no"}}`, false},
+		"forbidden for a while": {403, `{}`, true}, // as gateways say that a quota is used up
+		"no such thing":         {404, `{}`, false},
+		"a time-out":            {408, `{}`, true},
+		"a conflict":            {409, `{}`, true},
+		"unprocessable":         {422, `{}`, false},
+		"too many requests":     {429, `{"error": {"message": "slow down", "code": "rate_limit"}}`, true},
+		"an exhausted quota":    {429, `{"error": {"message": "pay", "code": "insufficient_quota"}}`, false},
+		"the server's fault":    {500, `oops`, true},
+		"overloaded":            {529, `{"error": "overloaded"}`, true},
+		"a bare string":         {401, `{"error": "no such key"}`, false},
+		"unavailable for long":  {503, `{}`, true},
 	} {
 		err := opens(t, Config{}, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "90")
@@ -89,6 +89,10 @@ func TestAServerThatSendsNoReplySaysWhyAndIsAskedAgain(t *testing.T) {
 			"upstream is gone"},
 		"no reason": {whole(`{"choices": [{"index": 0, "finish_reason": "error", "message": {}}]}`),
 			"does not say why"},
+		"it gives up": {streaming(chunks(`{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`,
+			`{"choices":[{"index":0,"delta":{},"finish_reason":"abort"}]}`, done)), "gave up on the reply (finish_reason: abort)"},
+		"its own reason": {streaming(chunks(`{"choices":[{"index":0,"delta":{},"finish_reason":"malformed_function_call"}]}`)),
+			"an empty answer (finish_reason: malformed_function_call)"},
 		"no choices":   {whole(`{"choices": [], "usage": {"prompt_tokens": 3}}`), "empty answer"},
 		"choices null": {whole(`{"choices": null}`), "empty answer"},
 		"no content": {

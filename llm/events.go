@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -118,7 +119,9 @@ func (e *eventReader) emitEvent() bool {
 		e.parsed = nil
 	}
 	if e.parsed == nil && e.err == nil && !isDone(data) {
-		e.parsed, e.err = e.parseJSON(data)
+		if e.parsed, e.err = e.parseJSON(data); e.err != nil {
+			e.err = errUnreadable{fmt.Errorf("an event is no JSON: %w", e.err)}
+		}
 	}
 	if unusual && e.err == nil && e.parsed.Exists("error") {
 		e.err = errInStream{string(data)}
@@ -172,16 +175,24 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	if !e.bare {
 		return json.Marshal(m)
 	}
+	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) {
+		if e := parseServerError(data); e.message != "" && e.message != e.raw { // SiliconFlow
+			return json.Marshal(map[string]json.RawMessage{"error": data})
+		}
+	}
 	if string(m["choices"]) == "null" {
 		m["choices"] = json.RawMessage("[]")
 	}
 	choices, err := deltasOf(m["choices"])
 	if err != nil {
-		return nil, fmt.Errorf("the answer is no completion: %s", jsonval.Clip(string(data), maxMessage))
+		return nil, errUnreadable{errors.New("the answer is no completion: " + beginningOf(data))}
 	}
 	m["choices"] = choices
 	return json.Marshal(m)
 }
+
+// errUnreadable means that what a server sent is not of the protocol.
+type errUnreadable struct{ error }
 
 // saysNothing reports whether an error is none: servers send null, "" and {"code": 0} beside what they answer.
 func saysNothing(failure json.RawMessage) bool {

@@ -14,7 +14,8 @@ import (
 // isFiltered reports whether a reply ended since the server forbids what it says. Servers name that in several ways.
 func isFiltered(finish string) bool {
 	switch strings.ToLower(finish) {
-	case "content_filter", "sensitive", "safety", "recitation", "prohibited_content", "blocklist":
+	case "content_filter", "content_filtered", "sensitive", "safety", "recitation", "prohibited_content", "blocklist",
+		"spii", "image_safety", "guardrail_intervened":
 		return true
 	}
 	return false
@@ -23,7 +24,16 @@ func isFiltered(finish string) bool {
 // isCut reports whether a reply ended since the LLM may write no more. Servers name that in several ways.
 func isCut(finish string) bool {
 	switch strings.ToLower(finish) {
-	case "length", "max_tokens", "max_output_tokens", "model_length":
+	case "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded":
+		return true
+	}
+	return false
+}
+
+// isServersEnd reports whether a server gave up on a reply. DeepSeek, Zhipu, vLLM, SGLang and watsonx say it so.
+func isServersEnd(finish string) bool {
+	switch strings.ToLower(finish) {
+	case "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled", "time_limit":
 		return true
 	}
 	return false

@@ -17,6 +17,7 @@ import (
 // serverError is a server's error for a request, whatever its form.
 type serverError struct {
 	status              int
+	throttled           bool // with the status of being forbidden, as Azure's gateway says it
 	code, kind, message string
 	raw                 string
 }
@@ -42,6 +43,7 @@ func readServerError(err error, response *http.Response) *serverError {
 		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		e := parseServerError(body)
 		e.status = response.StatusCode
+		e.throttled = e.status == http.StatusForbidden && retryAfter(response, time.Now()) > 0
 		return e
 	}
 	return nil
@@ -56,7 +58,11 @@ func parseServerError(body []byte) *serverError {
 	switch v := innerError(v).(type) {
 	case map[string]any:
 		e.message = cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]),
-			plainText(v["faultstring"]))
+			plainText(v["Message"]), plainText(v["faultstring"]))
+		meta, _ := v["metadata"].(map[string]any)
+		if cause := plainText(meta["raw"]); cause != "" { // OpenRouter: "Provider returned error" is all else
+			e.message += ": " + cause
+		}
 		e.code, e.kind = plainText(v["code"]), cmp.Or(plainText(v["type"]), plainText(v["status"]))
 		if e.message+e.code+e.kind == "" && len(v) > 0 {
 			e.message = e.raw
@@ -127,7 +133,7 @@ func (e *serverError) transient() bool {
 	case http.StatusTooManyRequests:
 		return !e.quotaExhausted()
 	}
-	return e.status >= 500
+	return e.status >= 500 || e.throttled
 }
 
 // quotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others say that with the status of being

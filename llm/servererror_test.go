@@ -109,7 +109,24 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			"<html>Log in</html>\n"), "sent an empty answer, with this text: <html>Log in</html>", true},
 		"a proxy's sentence": {streaming("upstream connect error or disconnect before headers"),
 			"a text came in place of a reply: upstream connect error", true},
-		"another answer": {refusing(200, `{"models":[]}`), `the answer is no completion: {"models":[]}`, true},
+		"an error without its key": {refusing(200, `{"code":50505,"message":"Model overloaded","data":null}`),
+			"answered 500: Model overloaded", true},
+		"a wrong key, without its key": {refusing(200, `{"code":401,"message":"no such key","data":null}`),
+			"answered 401: no such key. Mend its key", false},
+		"AWS": {refusing(403, `{"Message":"User is not authorized."}`),
+			"answered 403: User is not authorized. Mend its key", false},
+		"OpenRouter": {refusing(400, `{"error":{"message":"Provider returned error","code":400,`+
+			`"metadata":{"raw":"max_tokens is too large","provider_name":"x"}}}`),
+			"answered 400: Provider returned error: max_tokens is too large", false},
+		"Azure's gateway": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Retry-After", "20")
+			refusing(403, `{"statusCode":403,"message":"Out of call volume quota."}`)(w, r)
+		}, "answered 403: Out of call volume quota.", true},
+		"an event that is no JSON": {streaming("data: {\"choices\":[{\"logprobs\":[-Infinity]}]}\n\n"),
+			"gives no reply: an event is no JSON: ", true},
+		"Anthropic's own interface": {refusing(200, `{"type":"message","content":[{"type":"text","text":"hi"}]}`),
+			`gives no reply: the answer is no completion: {"type":"message"`, true},
+		"another answer": {refusing(200, `{"models":[]}`), `gives no reply: the answer is no completion: {"models":[]}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reply, err := replying(t, row.h)
