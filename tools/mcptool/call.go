@@ -1,11 +1,14 @@
 package mcptool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/model/ideafile"
@@ -60,13 +63,22 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	case message != nil && message.Code == codeUnreadable:
 		return &Error{Code: ideafile.CodeBadOutput, Err: errors.New(message.Message)}
 	case message != nil:
-		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(message.Message))}
+		return &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(errorText(message)))}
 	}
 	if errors.Is(err, errTooLarge) || tooLarge(err) || (c.tooLarge != nil && c.tooLarge()) {
 		return &Error{Code: ideafile.CodeBadOutput, Err: errTooLarge}
 	}
 	return &Error{Code: ideafile.CodeOutcomeUnknown, Retry: true,
 		Err: c.strikeError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderr()))}
+}
+
+// errorText is what an error says. Many servers say what is wrong in its data alone, beside "Invalid params".
+func errorText(e *jsonrpc.Error) string {
+	text := cmp.Or(e.Message, fmt.Sprintf("error %d", e.Code))
+	if data := string(e.Data); !slices.Contains([]string{"", "null", `""`, "{}"}, data) {
+		text += ": " + data
+	}
+	return text
 }
 
 // tooLarge reports whether the SDK gave up on a message because of its size; it has no error of its own for that.

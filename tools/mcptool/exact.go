@@ -173,6 +173,8 @@ func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 		err = errors.New("it has no name")
 	case err == nil && name != t.Name:
 		err = errors.New("its name holds a secret")
+	case err == nil && jsonval.AsText(meta["inputSchema"]) != "":
+		err = errors.New("the schema of its parameters is a text")
 	}
 	if err != nil {
 		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}

@@ -10,6 +10,7 @@ import (
 	"mime"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -36,17 +37,20 @@ func isMessage(line []byte) bool {
 // connection, and with it the calls of everybody else. id is the id of the request that it answers; nil: it is looked
 // for. Where there is none the message is returned as it came.
 func (c *conn) readable(message, id []byte) []byte {
-	message = bytes.TrimPrefix(message, byteOrderMark)
+	mended := message
 	m, err := jsonrpc.DecodeMessage(message)
-	if request, _ := m.(*jsonrpc.Request); request != nil && request.Method == "" {
-		message = withoutMethod(message)
-		m, err = jsonrpc.DecodeMessage(message)
+	if request, _ := m.(*jsonrpc.Request); err != nil || request != nil && request.Method == "" {
+		mended = asProtocolWants(message, id)
+		m, err = jsonrpc.DecodeMessage(mended)
 	}
-	if err == nil && utf8.Valid(message) {
-		return withNumericID(m, message)
+	if err == nil && !utf8.Valid(message) {
+		err = errors.New("its text is not UTF-8")
 	}
 	if err == nil {
-		err = errors.New("its text is not UTF-8")
+		mended, err = withSentID(m, id, mended)
+	}
+	if err == nil {
+		return mended
 	}
 	if found := reID.FindSubmatch(message); id == nil && found != nil {
 		id = bytes.Join(found[1:], nil)
@@ -64,16 +68,49 @@ func (c *conn) readable(message, id []byte) []byte {
 	return answer
 }
 
+// messagesIn are the messages in a text: by protocols before 2025-06-18 a server may answer with a list of them.
+func messagesIn(text []byte) (list []json.RawMessage) {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))
+	if !bytes.HasPrefix(text, []byte("[")) || json.Unmarshal(text, &list) != nil || len(list) == 0 {
+		return []json.RawMessage{text}
+	}
+	return list
+}
+
+// isAnswer reports whether a message is no request, and no notification.
+func isAnswer(message json.RawMessage) bool {
+	var known struct {
+		Method string `json:"method"`
+	}
+	return json.Unmarshal(message, &known) == nil && known.Method == ""
+}
+
 var byteOrderMark = []byte("\uFEFF")
 
-// withoutMethod is an answer without the null that some servers write for the method that it does not have.
-func withoutMethod(message []byte) []byte {
+// isNamelessError reports whether a message is an error that names no request.
+func isNamelessError(message []byte) bool {
+	var known struct {
+		ID     any    `json:"id"`
+		Method string `json:"method"`
+		Error  any    `json:"error"`
+	}
+	return json.Unmarshal(message, &known) == nil && known.ID == nil && known.Method == "" && known.Error != nil
+}
+
+// asProtocolWants is an answer with the version that some servers leave out, without the null that some write for the
+// method that it does not have, and, if it is an error, under the id that was sent: servers that refuse a request before
+// they look at its id write null.
+func asProtocolWants(message, id []byte) []byte {
 	var all map[string]json.RawMessage
-	if json.Unmarshal(message, &all) != nil {
+	if json.Unmarshal(message, &all) != nil || all["result"] == nil && all["error"] == nil {
 		return message
 	}
+	all["jsonrpc"] = json.RawMessage(`"2.0"`)
 	delete(all, "method")
 	delete(all, "params")
+	if id != nil && all["result"] == nil {
+		all["id"] = id
+	}
 	again, err := json.Marshal(all)
 	if err != nil {
 		return message
@@ -81,26 +118,33 @@ func withoutMethod(message []byte) []byte {
 	return again
 }
 
-// withNumericID is a message, or, where it answers with an id in quotes, the same with the number that was sent: the
-// SDK would wait for that one's answer.
-func withNumericID(m jsonrpc.Message, text []byte) []byte {
+// withSentID is a message, or, where it answers with an id in quotes, the same with the number that was sent: the SDK
+// would wait for that one's answer. So it would where a server answers with another id than the one that was sent.
+func withSentID(m jsonrpc.Message, sent, text []byte) ([]byte, error) {
 	answer, _ := m.(*jsonrpc.Response)
 	if answer == nil {
-		return text
+		return text, nil
 	}
-	quoted, _ := answer.ID.Raw().(string)
-	sent, err := strconv.ParseFloat(quoted, 64)
-	if err != nil {
-		return text
+	_, isNumber := answer.ID.Raw().(int64)
+	known, err := strconv.ParseFloat(fmt.Sprint(answer.ID.Raw()), 64)
+	wanted, unknown := strconv.ParseFloat(string(sent), 64)
+	switch {
+	case unknown == nil && (err != nil || known != wanted):
+		if answer.Error == nil {
+			return text, errors.New("it answers another request")
+		}
+		known = wanted
+	case err != nil, isNumber:
+		return text, nil
 	}
-	if answer.ID, err = jsonrpc.MakeID(sent); err != nil {
-		return text
+	if answer.ID, err = jsonrpc.MakeID(known); err != nil {
+		return text, nil
 	}
 	again, err := jsonrpc.EncodeMessage(answer)
 	if err != nil {
-		return text
+		return text, nil
 	}
-	return again
+	return again, nil
 }
 
 // pieces reads what next returns, piece by piece.
@@ -136,36 +180,83 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 			if err != nil {
 				return nil, err
 			}
-			return c.readable(whole, id), io.EOF
+			return c.answerIn(whole, id), io.EOF
 		}
 	case "text/event-stream":
-		p.next = func() ([]byte, error) { return c.nextEvent(in) }
+		p.next = (&eventStream{conn: c, in: in, id: id}).next
+	case "", "text/plain", "text/json", "application/octet-stream", "application/x-ndjson": // which the SDK refuses
+		p.rest, p.err = io.ReadAll(in)
+		if p.err == nil {
+			p.err = io.EOF
+			if isMessage(messagesIn(p.rest)[0]) {
+				p.rest = c.answerIn(p.rest, id)
+				answer.Header.Set("Content-Type", "application/json")
+			}
+		}
 	default:
 		return
 	}
 	answer.Body = p
 }
 
-// nextEvent reads an event of a stream, up to the empty line behind it.
-func (c *conn) nextEvent(in *bufio.Reader) ([]byte, error) {
-	var event, others, data []byte
+// answerIn is the answer to a request in a text that may hold other messages too.
+func (c *conn) answerIn(text, id []byte) []byte {
+	list := messagesIn(text)
+	return c.readable(list[max(0, slices.IndexFunc(list, isAnswer))], id)
+}
+
+// eventStream reads the messages of a server that answers a request with a stream of events.
+type eventStream struct {
+	conn    *conn
+	in      *bufio.Reader
+	id      []byte // of the request
+	afterCR bool   // a line feed still belongs to the line before
+}
+
+// next reads an event, up to the empty line behind it. One without a message is left out: some servers send a text to
+// keep the connection open, or [DONE].
+func (s *eventStream) next() ([]byte, error) {
+	var event, data []byte
 	for {
-		line, err := in.ReadBytes('\n')
-		event = append(event, line...)
-		text := bytes.TrimRight(line, "\r\n")
-		if isData, ok := bytes.CutPrefix(text, []byte("data:")); ok {
+		line, err := s.line()
+		if isData, ok := bytes.CutPrefix(line, []byte("data:")); ok {
 			data = append(append(data, isData...), '\n')
-		} else if len(text) > 0 {
-			others = append(others, line...)
+		} else if len(line) > 0 {
+			event = append(append(event, line...), '\n')
 		}
-		if len(text) > 0 && err == nil {
+		if len(line) > 0 && err == nil {
 			continue
 		}
-		if message := bytes.TrimSpace(data); len(message) > 0 {
-			if mended := c.readable(message, nil); !bytes.Equal(mended, message) {
-				return fmt.Appendf(others, "data: %s\n\n", mended), err
+		for _, message := range messagesIn(data) {
+			if !isMessage(message) {
+				continue
 			}
+			var id []byte // other messages than the answer may come on its way
+			if isNamelessError(message) {
+				id = s.id
+			}
+			message = bytes.ReplaceAll(s.conn.readable(message, id), []byte("\n"), []byte(" "))
+			event = fmt.Appendf(event, "data: %s\n\n", message)
 		}
-		return event, err
+		return append(event, '\n'), err
+	}
+}
+
+// line reads a line, which ends with a line feed, a carriage return, or both.
+func (s *eventStream) line() (line []byte, err error) {
+	for {
+		b, err := s.in.ReadByte()
+		switch {
+		case err != nil:
+			return line, err
+		case b == '\n' && s.afterCR && len(line) == 0:
+			s.afterCR = false
+			continue
+		case b == '\n', b == '\r':
+			s.afterCR = b == '\r'
+			return line, nil
+		}
+		s.afterCR = false
+		line = append(line, b)
 	}
 }

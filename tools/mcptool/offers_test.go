@@ -19,7 +19,7 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 	t.Parallel()
 	s, host := served(t, plainly(`{"tools": [
 		{"name": "vast", "inputSchema": {"type": "object", "properties": {"n": {"minimum": -1E400}}}},
-		{"name": 7, "inputSchema": {}}, "none",
+		{"name": 7, "inputSchema": {}}, "none", {"name": "twice", "inputSchema": "{\"type\": \"object\"}"},
 		{"name": "look", "title": "Look it up", "inputSchema": {"type": "object"},
 		 "annotations": {"title": "Another", "readOnlyHint": true, "destructiveHint": true}},
 		{"name": "drop", "inputSchema": {"type": "object"}, "annotations": {"title": "Drop it", "destructiveHint": true}},
@@ -30,11 +30,11 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 	said := map[string]string{}
 	for _, o := range offers {
 		said[o.Name] = fmt.Sprint(o.Title, "/", o.Undo)
-		if (o.Unreadable != "") != (o.Name == "vast" || o.Name == "") {
+		if (o.Unreadable != "") != (o.Name == "vast" || o.Name == "" || o.Name == "twice") {
 			t.Errorf("%+v", o)
 		}
 	}
-	want := map[string]string{"vast": "/", "": "/", "look": "Look it up/none", "drop": "Drop it/never", "odd": "/"}
+	want := map[string]string{"vast": "/", "": "/", "twice": "/", "look": "Look it up/none", "drop": "Drop it/never", "odd": "/"}
 	if err != nil || !maps.Equal(said, want) {
 		t.Errorf("%v, want %v, %v", said, want, err)
 	}

@@ -67,7 +67,11 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 			p.large.Store(true)
 			return nil, err
 		case isMessage(text):
-			return append(p.conn.readable(text, nil), '\n'), err
+			var lines []byte
+			for _, message := range messagesIn(text) {
+				lines = append(append(lines, p.conn.readable(message, nil)...), '\n')
+			}
+			return lines, err
 		case len(text) > 0:
 			_, _ = p.stderr.Write(append(text, '\n'))
 		}

@@ -311,8 +311,11 @@ func oddly(kind, odd string) http.Handler {
 			<-called
 		case "odd":
 			text := strings.ReplaceAll(odd, "ID", string(asked.ID))
-			if w.Header().Set("Content-Type", kind); kind != "application/json" {
-				text = ": here it comes\r\n\r\nid: 7\r\nevent: message\r\ndata: " + text + "\r\n\r\n"
+			if w.Header().Set("Content-Type", kind); strings.HasPrefix(kind, "text/event-stream") {
+				text = ": here it comes\r\n\r\ndata: ping\r\n\r\nid: 7\r\nevent: message\r\ndata: " + text + "\r\n\r\n"
+			}
+			if strings.HasSuffix(kind, "ends=CR") {
+				text = strings.ReplaceAll(text, "\r\n", "\r")
 			}
 			_, _ = io.WriteString(w, text)
 			once()
@@ -334,6 +337,55 @@ func TestAnAnswerIsThatOfItsCallHoweverItSaysSo(t *testing.T) {
 				t.Errorf("%s %s: %s, %v", quoted, kind, got, err)
 			}
 		}
+	}
+}
+
+// Servers of older protocols answer with a list, and some leave the version out, or say that they send a text.
+func TestAnAnswerIsFoundInWhatTheServerSends(t *testing.T) {
+	t.Parallel()
+	const result = `"result": {"structuredContent": {"n": 9007199254740993}}}`
+	const answer = `{"jsonrpc": "2.0", "id": ID, ` + result
+	const log = `{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}`
+	for _, said := range []string{answer, "[" + answer + "]", "[" + log + ", " + answer + "]", `{"id": ID, ` + result,
+		`{"jsonrpc": 2.0, "id": ID, ` + result} {
+		for _, kind := range []string{"application/json", "text/event-stream", "text/event-stream; ends=CR", "text/plain",
+			"application/octet-stream", ""} {
+			t.Run(said+" "+kind, func(t *testing.T) {
+				t.Parallel()
+				h, s := oddServer(t, kind, said)
+				v, err := callOf(t, h, s, "odd", `{}`)
+				if got := string(jsonval.Encode(v)); err != nil || got != `{"n":9007199254740993}` {
+					t.Errorf("%s, %v", got, err)
+				}
+			})
+		}
+	}
+}
+
+func TestAnErrorIsThatOfItsCallAndSaysAllThatTheServerSays(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`"id": ID, "error": {"code": -32602, "message": "Invalid params", "data": {"day": "no date"}}`: `Invalid params: {"day": "no date"}`,
+		`"id": ID, "error": {"code": -32602, "message": "Invalid params", "data": ""}`:                 `Invalid params`,
+		`"id": ID, "error": {"code": -32000, "message": ""}`:                                           `error -32000`,
+		`"id": null, "error": {"code": -32600, "message": "no such tenant"}`:                           `no such tenant`,
+		`"id": "server-error", "error": {"code": -32600, "message": "no such tenant"}`:                 `no such tenant`,
+	} {
+		for _, kind := range []string{"application/json", "text/event-stream"} {
+			if kind != "application/json" && strings.Contains(said, "server-error") {
+				continue // in a stream it could be another request's
+			}
+			h, s := oddServer(t, kind, `{"jsonrpc": "2.0", `+said+`}`)
+			if _, err := callOf(t, h, s, "odd", `{}`); err == nil || err.Code != ideafile.CodeToolFailed ||
+				!strings.HasSuffix(err.Error(), ": "+want) {
+				t.Errorf("%s %s: %+v", kind, said, err)
+			}
+		}
+	}
+	h, s := oddServer(t, "application/json", `{"jsonrpc": "2.0", "id": 9999, "result": {"content": []}}`)
+	if _, err := callOf(t, h, s, "odd", `{}`); err == nil || err.Code != ideafile.CodeBadOutput ||
+		!strings.Contains(err.Error(), "it answers another request") {
+		t.Errorf("%+v", err)
 	}
 }
 
