@@ -204,6 +204,9 @@ func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 		{`{"properties": {"kind": {"enum": ["a"]}, "any": {"minItems": 1}, "from": {"required": ["iban"]}}}`, ""},
 		{`{"properties": {"kind": {"const": "c"}}}`, `.when.properties.kind: no Call can have the value "c" here: ` +
 			`the Tool's schema does not allow it`},
+		{`{"type": "object", "properties": {"amount": {"type": "integer"}, "any": {"type": ["array", "null"]}}}`, ""},
+		{`{"properties": {"amount": {"type": "string"}}}`, `.when.properties.amount: no Call can have a value of type ` +
+			`string here: the Tool's schema does not allow it`},
 		{`{"not": {"properties": {"amount": {"enum": [1, "1"]}}}}`, `.when.not.properties.amount: no Call can have the ` +
 			`value "1" here: the Tool's schema does not allow it`},
 		{`{"properties": {"from": {"properties": {"ibn": {"const": "x"}}}}}`, `.when.properties.from.properties.ibn: ` +

@@ -108,13 +108,20 @@ func (c *checker) checkEffects(s jsonval.Object, about whenSubject, path string)
 		c.addWarning(path, "if without then or else has no effect, nor have these without if")
 	}
 	types := jsonschema.Types(about.schema)
+	isOfType := func(t string) bool {
+		return slices.Contains(types, t) || t == "integer" && slices.Contains(types, "number") ||
+			t == "number" && slices.Contains(types, "integer")
+	}
 	for k := range jsonval.Sorted(s) {
 		of := typesOfKeywords[k]
-		if of != "" && len(types) > 0 && !slices.Contains(types, of) &&
-			(of != "number" || !slices.Contains(types, "integer")) {
+		if of != "" && len(types) > 0 && !isOfType(of) {
 			c.addWarning(jsonval.JSONPathWithKey(path, k), "%s has no effect on a value of type %s", k,
 				strings.Join(types, " or "))
 		}
+	}
+	if wanted := jsonschema.Types(s); len(types) > 0 && len(wanted) > 0 && !slices.ContainsFunc(wanted, isOfType) {
+		c.addWarning(path, "no Call can have a value of type %s here: the Tool's schema does not allow it",
+			strings.Join(wanted, " or "))
 	}
 	values := slices.Clone(jsonval.AsList(s["enum"]))
 	if v, ok := s["const"]; ok {

@@ -17,7 +17,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 	secrets, hosts, commands, llms := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	note := func(v any, address string) {
 		host := httptool.HostOf(address)
-		if address != "" && host != "HOST" {
+		if address != "" { // "HOST" stands for one that a secret names
 			hosts[host] = true
 		}
 		for _, name := range httptool.SecretsIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {
