@@ -101,6 +101,9 @@ func textWarnings(file string, text []byte) (ps diag.Problems) {
 
 // isEncodedTwice reports whether a line is UTF-8 that was read as Windows-1252, and saved as UTF-8 again.
 func isEncodedTwice(line []byte) bool {
+	if bytes.IndexFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return false
+	}
 	before, err := charmap.Windows1252.NewEncoder().Bytes(line)
 	return err == nil && len(before) < len(line) && utf8.Valid(before)
 }
