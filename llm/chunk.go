@@ -136,8 +136,8 @@ func countAt(v *fastjson.Value, path ...string) int {
 	return int(n)
 }
 
-// contentOf is a message's text, byte for byte: a string, or the parts of a list that are text. Some servers have parsed
-// the solution.
+// contentOf is a message's text, byte for byte: a string, or the parts of a list that are text. Some servers have
+// parsed the solution.
 func contentOf(v *fastjson.Value) string {
 	if v.Exists("calls") {
 		return v.String()

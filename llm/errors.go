@@ -87,8 +87,8 @@ func (x *exchange) classify(err error) *Error {
 	if !e.transient() {
 		if e.status == http.StatusUnauthorized ||
 			e.status == http.StatusForbidden && !e.mentions("moderation", "flagged") {
-			message = strings.TrimRight(message, ".") + ". Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") +
-				"), start the worker again, and resume the process"
+			message = strings.TrimRight(message, ".") + ". Mend its key at the worker (" +
+				x.client.config.variable("OPENAI_API_KEY") + "), start the worker again, and resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}

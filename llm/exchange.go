@@ -218,7 +218,8 @@ func (x *exchange) pauseClient() {
 	if x.serverError == nil || !x.serverError.transient() {
 		return
 	}
-	if x.serverError.status == http.StatusTooManyRequests || x.serverError.throttled { // the circuit handles unavailable ones
+	// The circuit handles unavailable ones.
+	if x.serverError.status == http.StatusTooManyRequests || x.serverError.throttled {
 		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()), x.redact(x.serverError.text()))
 	}
 }

@@ -163,7 +163,8 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 				"\n```\nTell me if {it} helps.")...)),
 		"behind prose":      streaming(chunks(spoken("Here is the plan {as asked}:\n" + solutionText + "\n")...)),
 		"behind long prose": streaming(chunks(spoken(strings.Repeat("So {to say}. ", 1000) + "\n" + solutionText)...)),
-		"behind an example": streaming(chunks(spoken("I could do nothing:\n{\"calls\": []}\nbut:\n\n" + solutionText)...)),
+		"behind an example": streaming(
+			chunks(spoken("I could do nothing:\n{\"calls\": []}\nbut:\n\n" + solutionText)...)),
 		"behind thoughts and prose": streaming(
 			chunks(spoken("Hm.\n{\"calls\": []}\n</think>\nSo:\n" + solutionText)...)),
 		"between the marks of a template":    streaming(chunks(spoken("<s>" + solutionText + "<|im_end|>\n")...)),

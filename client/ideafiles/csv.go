@@ -90,10 +90,7 @@ func readTable(
 		}
 		if errors.Is(err, io.EOF) {
 			ps.Append(tableWarnings(file, empty, separator, thousands)...)
-			if len(header) == 1 && strings.ContainsAny(header[0], ",;\t|") {
-				ps.Warn(fmt.Sprintf("%s:%d", file, skipped+1), "the only column is named %q: if these are several, "+
-					"remove the quotes around whole lines", header[0])
-			}
+			ps.Append(onlyColumnWarning(file, skipped+1, header)...)
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
@@ -103,11 +100,7 @@ func readTable(
 		line := 0
 		if err == nil {
 			line, _ = r.FieldPos(0)
-			cells, err = fittingCells(cells, len(header), line)
-		}
-		if err == nil && repeatsHeader(cells, header) {
-			err = &csv.ParseError{Line: line, Err: errors.New(
-				"the row repeats the header, as where two tables were put into one: remove it")}
+			cells, err = fittingCells(cells, header, line)
 		}
 		if err != nil {
 			ps.Append(csvProblem(file, skipped, err))
@@ -128,6 +121,15 @@ func tableWarnings(file string, empty int, separator rune, thousands thousandsCo
 	}
 	if separator == ';' { // of people who write a decimal with a comma, and thousands with a point
 		ps.Append(thousands.warnings(file)...)
+	}
+	return ps
+}
+
+// onlyColumnWarning warns of a table whose lines are in quotes as a whole.
+func onlyColumnWarning(file string, line int, header []string) (ps diag.Problems) {
+	if len(header) == 1 && strings.ContainsAny(header[0], ",;\t|") {
+		ps.Warn(placeOf(file, line), "the only column is named %q: if these are several, remove the quotes around "+
+			"whole lines", header[0])
 	}
 	return ps
 }
@@ -173,12 +175,16 @@ func repeatsHeader(cells, header []string) bool {
 }
 
 // fittingCells are the cells of a row, one for each column. Empty ones behind them are left out.
-func fittingCells(cells []string, columns, line int) ([]string, error) {
-	for len(cells) > columns && strings.TrimSpace(cells[len(cells)-1]) == "" {
+func fittingCells(cells, header []string, line int) ([]string, error) {
+	for len(cells) > len(header) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1]
 	}
-	if len(cells) != columns {
+	switch {
+	case len(cells) != len(header):
 		return nil, &csv.ParseError{Line: line, Err: errors.New("the row has more or fewer cells than the header")}
+	case repeatsHeader(cells, header):
+		return nil, &csv.ParseError{Line: line,
+			Err: errors.New("the row repeats the header, as where two tables were put into one: remove it")}
 	}
 	return cells, nil
 }
@@ -212,8 +218,8 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 		message := at.Err.Error()
 		switch {
 		case errors.Is(at.Err, csv.ErrBareQuote):
-			message = "a quote stands in a cell that does not begin with one: put the whole cell in quotes, and write " +
-				"each quote in it twice"
+			message = "a quote stands in a cell that does not begin with one: put the whole cell in quotes, and " +
+				"write each quote in it twice"
 		case errors.Is(at.Err, csv.ErrQuote):
 			message = "a cell that begins with a quote has none at its end: write each quote in it twice"
 		}

@@ -34,7 +34,8 @@ func TestToolsThatCannotBeReadKeepNoOtherFromBeingUsed(t *testing.T) {
 			t.Errorf("%+v", o)
 		}
 	}
-	want := map[string]string{"vast": "/", "": "/", "twice": "/", "look": "Look it up/none", "drop": "Drop it/never", "odd": "/"}
+	want := map[string]string{"vast": "/", "": "/", "twice": "/",
+		"look": "Look it up/none", "drop": "Drop it/never", "odd": "/"}
 	if err != nil || !maps.Equal(said, want) {
 		t.Errorf("%v, want %v, %v", said, want, err)
 	}

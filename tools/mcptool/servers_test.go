@@ -348,8 +348,8 @@ func TestAnAnswerIsFoundInWhatTheServerSends(t *testing.T) {
 	const log = `{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}`
 	for _, said := range []string{answer, "[" + answer + "]", "[" + log + ", " + answer + "]", `{"id": ID, ` + result,
 		`{"jsonrpc": 2.0, "id": ID, ` + result} {
-		for _, kind := range []string{"application/json", "text/event-stream", "text/event-stream; ends=CR", "text/plain",
-			"application/octet-stream", ""} {
+		for _, kind := range []string{"application/json", "text/event-stream", "text/event-stream; ends=CR",
+			"text/plain", "application/octet-stream", ""} {
 			t.Run(said+" "+kind, func(t *testing.T) {
 				t.Parallel()
 				h, s := oddServer(t, kind, said)

@@ -369,7 +369,8 @@ func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T)
 		`{"openapi": "3.0.0", "security": "none"}`:               "its security may not be of type string",
 		`{"openapi": "3.0.0", "info": {"title": 1, "title": 2}}`: "$.info.title: line 1: the key stands twice",
 	} {
-		if _, err := openapi.Import([]byte(text), openapi.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := openapi.Import([]byte(text), openapi.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -88,7 +88,8 @@ func (m *mender) part(step, above, at string, part any) (changed any, done bool)
 		return []any{m.walk(part, at)}, true
 	case step == "parameters" && slices.Contains(jsonval.AsList(part), nil):
 		m.note(at, "%s is left out", nil)
-		return m.walk(slices.DeleteFunc(slices.Clone(jsonval.AsList(part)), func(v any) bool { return v == nil }), at), true
+		isThere := func(v any) bool { return v != nil }
+		return m.walk(jsonval.Filter(jsonval.AsList(part), isThere), at), true
 	case isOddBeside(step, above, part):
 		m.note(at, step+" is left out: it cannot be %s", part)
 		return nil, true
@@ -147,8 +148,8 @@ func (m *mender) danglingRef(part any) string {
 	return first
 }
 
-// leaveOutUnreadable leaves out an operation, or a path, in which something is of a type that the library does not read,
-// or leads nowhere.
+// leaveOutUnreadable leaves out an operation, or a path, in which something is of a type that the library does not
+// read, or leads nowhere.
 func leaveOutUnreadable[T any](m *mender, part any, pointer string) any {
 	mended := m.walk(part, pointer)
 	err := typeError(json.Unmarshal(jsonval.Encode(mended), new(T)))
