@@ -89,8 +89,8 @@ func TestWhereNoLLMAnswersTheErrorTellsWhatBecameOfEach(t *testing.T) {
 		first, second int
 		again         bool
 	}{
-		"neither ever will": {http.StatusUnauthorized, http.StatusForbidden, false},
-		"the first may":     {http.StatusTooManyRequests, http.StatusForbidden, true},
+		"neither ever will": {http.StatusUnauthorized, http.StatusPaymentRequired, false},
+		"the first may":     {http.StatusTooManyRequests, http.StatusPaymentRequired, true},
 		"the second may":    {http.StatusNotFound, http.StatusServiceUnavailable, true},
 	} {
 		t.Run(name, func(t *testing.T) {
