@@ -44,23 +44,23 @@ func (s *Sender) slackBlocks(n approval.Notices, text string, words map[string]s
 }
 
 func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]shown.Call) jsonval.Object {
-	block := func(text, weight string) jsonval.Object {
-		return jsonval.Object{"type": "TextBlock", "text": text, "wrap": true, "weight": weight}
+	// In blocks of other types names could become links, since their texts are Markdown.
+	run := func(text, weight string) any {
+		return jsonval.Object{"type": "TextRun", "text": text, "weight": weight}
 	}
+	block := func(runs ...any) jsonval.Object { return jsonval.Object{"type": "RichTextBlock", "inlines": runs} }
 	heading, rest, _ := strings.Cut(text, "\n")
-	body := []any{block(heading, "Bolder")}
+	body := []any{block(run(heading, "Bolder"))}
 	calls := callsToOpen(n)
-	if len(calls) == 0 {
-		body = append(body, block(rest, "Default"))
+	if len(calls) == 0 && rest != "" {
+		for _, line := range strings.Split(rest, "\n") {
+			body = append(body, block(run(line, "Default")))
+		}
 	}
 	for _, w := range calls {
-		body = append(body, block(s.sentence(w, words), "Default"))
-		var facts []any
+		body = append(body, block(run(s.sentence(w, words), "Default")))
 		for _, f := range fieldsOf(words[w.Digest]) {
-			facts = append(facts, jsonval.Object{"title": f.Title, "value": f.Shown})
-		}
-		if facts != nil {
-			body = append(body, jsonval.Object{"type": "FactSet", "facts": facts})
+			body = append(body, block(run(f.Title+": ", "Bolder"), run(f.Shown, "Default")))
 		}
 		if link := s.linkTo(n.ProcessID, w.CallID); link != "" {
 			body = append(body, jsonval.Object{"type": "ActionSet",

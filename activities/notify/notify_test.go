@@ -106,9 +106,11 @@ func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 		FormatSlackBlocks: `{"accessory":{"text":{"text":"Open","type":"plain_text"},"type":"button",` +
 			`"url":"https://ui.example/p%201/1.1@%E2%91%A0"},"fields":[{"text":"*Amount*\n12.50 EUR","type":"mrkdwn"}],` +
 			`"text":{"text":"Refund 12.50 EUR to &lt;Ann&gt; · order 7","type":"mrkdwn"},"type":"section"}`,
-		FormatTeams: `{"text":"Refund 12.50 EUR to <Ann> · order 7","type":"TextBlock","weight":"Default","wrap":true},` +
-			`{"facts":[{"title":"Amount","value":"12.50 EUR"}],"type":"FactSet"},{"actions":[{"title":"Open",` +
-			`"type":"Action.OpenUrl","url":"https://ui.example/p%201/1.1@%E2%91%A0"}],"type":"ActionSet"}`,
+		// nothing of it is read as Markdown: [names](https://elsewhere.example) are no links
+		FormatTeams: `{"inlines":[{"text":"Refund 12.50 EUR to <Ann> · order 7","type":"TextRun","weight":"Default"}],` +
+			`"type":"RichTextBlock"},{"inlines":[{"text":"Amount: ","type":"TextRun","weight":"Bolder"},` +
+			`{"text":"12.50 EUR","type":"TextRun","weight":"Default"}],"type":"RichTextBlock"},` +
+			`{"actions":[{"title":"Open","type":"Action.OpenUrl","url":"https://ui.example/p%201/1.1@%E2%91%A0"}],"type":"ActionSet"}`,
 	} {
 		s := sender(t, "http://127.0.0.1:1", format)
 		s.link = "https://ui.example/{process}/{call}"
