@@ -115,18 +115,11 @@ func (r ruler) terms(about string, f shown.Format, schema jsonval.Object) (list 
 			}
 		case "items", "contains":
 			list = append(list, r.items(about, f, key == "items", jsonval.AsObject(value)))
-		case "allOf", "anyOf":
-			var parts []clause
-			for _, one := range jsonval.AsList(value) {
-				parts = append(parts, r.all(r.terms(about, f, jsonval.AsObject(one))))
-			}
-			if slices.Contains(parts, clause{}) { // one asks for nothing
-				list = append(list, r.unsaid(about))
-			} else if key == "allOf" {
-				list = append(list, parts...)
-			} else {
-				list = append(list, r.joined("%s, or %s", parts))
-			}
+		case "allOf", "anyOf", "oneOf":
+			list = append(list, r.several(about, f, key, jsonval.AsList(value))...)
+		case "if":
+			list = append(list, r.conditional(about, f, schema)...)
+		case "then", "else": // said with "if"
 		case "not":
 			list = append(list, r.not(about, f, jsonval.AsObject(value)))
 		default:
@@ -134,6 +127,50 @@ func (r ruler) terms(about string, f shown.Format, schema jsonval.Object) (list 
 		}
 	}
 	return withoutRepeats(list)
+}
+
+// several says that all of several schemas hold, or any, or exactly one.
+func (r ruler) several(about string, f shown.Format, key string, schemas []any) (parts []clause) {
+	for _, one := range schemas {
+		parts = append(parts, r.all(r.terms(about, f, jsonval.AsObject(one))))
+	}
+	switch {
+	case slices.Contains(parts, clause{}): // one asks for nothing
+		return []clause{r.unsaid(about)}
+	case key == "allOf" || len(parts) < 2:
+		return parts
+	}
+	said := r.joined("%s, or %s", parts)
+	if key == "oneOf" {
+		said.text = r.say("exactly one of these is so: %s", said.text)
+	}
+	return []clause{said}
+}
+
+// conditional says what holds if a schema does, and what otherwise; none: nothing is asked for.
+func (r ruler) conditional(about string, f shown.Format, schema jsonval.Object) []clause {
+	said := map[string]string{}
+	for _, key := range []string{"if", "then", "else"} {
+		value, has := schema[key]
+		if !has || value == true {
+			value = jsonval.Object{}
+		}
+		asked, isObject := value.(jsonval.Object)
+		terms := r.terms(about, f, asked)
+		if said[key] = r.all(terms).part(); !isObject || key == "if" && len(terms) == 0 {
+			return []clause{r.unsaid(about)}
+		}
+	}
+	then, otherwise := said["then"], said["else"]
+	switch {
+	case then == "" && otherwise == "":
+		return nil
+	case otherwise == "":
+		return []clause{{r.say("if %s, then %s", said["if"], then), true}}
+	case then == "":
+		return []clause{{r.say("unless %s, %s", said["if"], otherwise), true}}
+	}
+	return []clause{{r.say("if %s, then %s, and otherwise %s", said["if"], then, otherwise), true}}
 }
 
 // withoutRepeats has what is unsaid once.
@@ -148,7 +185,12 @@ func withoutRepeats(list []clause) (out []clause) {
 
 var (
 	bounds = map[string]string{"minimum": "%s is %s or more", "maximum": "%s is %s or less",
-		"exclusiveMinimum": "%s is more than %s", "exclusiveMaximum": "%s is less than %s"}
+		"exclusiveMinimum": "%s is more than %s", "exclusiveMaximum": "%s is less than %s",
+		"multipleOf": "%s is a multiple of %s"}
+	// formats are those that people know; others stand under "For operators".
+	formats = map[string]string{"date": "%s is a date", "time": "%s is a time of day",
+		"date-time": "%s is a date with a time of day", "email": "%s is an email address",
+		"uri": "%s is an address such as https://example.com"}
 	counts = map[string][2]string{"minLength": {"%s has at least %s", "character"},
 		"maxLength": {"%s has at most %s", "character"}, "minItems": {"%s has at least %s", "item"},
 		"maxItems": {"%s has at most %s", "item"}}
@@ -172,6 +214,9 @@ func (r ruler) values(about string, f shown.Format, key string, value any) (text
 		return r.oneOf("%s is %s", "", about, f, []any{value})
 	case "enum":
 		return r.oneOf("%s is %s", "%s is one of %s", about, f, jsonval.AsList(value))
+	case "format":
+		format, is := formats[jsonval.AsText(value)]
+		return r.say(format, about), is
 	case "pattern":
 		return r.pattern(about, jsonval.AsText(value))
 	}

@@ -38,6 +38,14 @@ func TestARuleIsSaidInWords(t *testing.T) {
 		`{"properties": {"to": {"not": {"const": "Ann"}}, "amount": {"not": {"enum": [1, 2]}}}}`:                                          "“Amount” is none of 1.00 EUR, 2.00 EUR and “Paid to” is not Ann",
 		`{"not": {"properties": {"to": {"pattern": "x"}, "amount": {"const": 1}}}}`:                                                       "this is not so: (“Amount” is 1.00 EUR and “Paid to” contains x)",
 		`{"properties": {"orderNumber": false, "to": {"const": "{2} and {1}"}}}`:                                                          "“Order number” is not given and “Paid to” is {2} and {1}",
+
+		`{"oneOf": [{"properties": {"amount": {"minimum": 10, "maximum": 20}}}, {"properties": {"amount": {"minimum": 15}}}]}`:                "exactly one of these is so: (“Amount” is 20.00 EUR or less and “Amount” is 10.00 EUR or more), or “Amount” is 15.00 EUR or more",
+		`{"properties": {"to": {"oneOf": [{"format": "email"}, {"format": "uri"}]}, "amount": {"oneOf": [{"multipleOf": 50}]}}}`:              "“Amount” is a multiple of 50.00 EUR and (exactly one of these is so: “Paid to” is an email address, or “Paid to” is an address such as https://example.com)",
+		`{"properties": {"to": {"format": "date"}, "orderNumber": {"format": "date-time"}, "tags": {"contains": {"format": "time"}}}}`:        "“Order number” is a date with a time of day and an item of “Tags” is a time of day and “Paid to” is a date",
+		`{"if": {"properties": {"to": {"const": "x"}}}, "then": {"properties": {"amount": {"minimum": 10}}}, "else": {"required": ["tags"]}}`: "if “Paid to” is x, then “Amount” is 10.00 EUR or more, and otherwise “Tags” is given",
+		`{"if": {"required": ["to", "tags"]}, "then": {"required": ["amount"]}, "else": {}}`:                                                  "if (“Paid to” is given and “Tags” is given), then “Amount” is given",
+		`{"required": ["to"], "if": {"required": ["tags"]}, "then": true, "else": {"required": ["amount"]}}`:                                  "(unless “Tags” is given, “Amount” is given) and “Paid to” is given",
+		`{"if": {"required": ["tags"]}, "required": ["to"]}`:                                                                                  "“Paid to” is given", `{"then": {"required": ["tags"]}}`: "",
 	} {
 		if got := ruleInWords(format, modeltest.MustDecodeJSON(when), shown.English); got != want {
 			t.Errorf("%s is\n%q, want\n%q", when, got, want)
@@ -61,6 +69,10 @@ func TestWhatOfARuleHasNoWordsIsMentioned(t *testing.T) {
 		`{"properties": {"to": {"const": {"a": 1}}}}`:                                  to,
 		`{"anyOf": [{"required": ["to"]}, {}]}`:                                        whole,
 		`{"properties": {"tags": {"contains": {"minLength": 2, "maxLength": 3}}}}`:     strings.Replace(to, "Paid to", "Tags", 1),
+
+		`{"oneOf": [{"required": ["to"]}, false]}`:    whole,
+		`{"if": {"required": ["to"]}, "then": false}`: whole,
+		`{"if": {}, "then": {"required": ["to"]}}`:    whole,
 	} {
 		if got := ruleInWords(format, modeltest.MustDecodeJSON(when), shown.English); got != want {
 			t.Errorf("%s is\n%q, want\n%q", when, got, want)
@@ -73,8 +85,13 @@ func TestARuleIsSaidInGerman(t *testing.T) {
 	schema := modeltest.MustDecodeJSON(paying)
 	terms := rulesInWords(shown.FormatOf(schema, schema), modeltest.MustDecodeJSON(`{"properties": {
 		"amount": {"exclusiveMinimum": 1000}, "to": {"maxLength": 1234, "not": {"const": "A and “B” is 1 or more"}},
-		"lines": {"contains": {"properties": {"price": {"maximum": 1.5}}}}, "orderNumber": {"format": "uuid"}}}`), shown.German)
-	if got, want := strings.Join(terms, "\n"), "„Amount“ ist mehr als 1.000,00 EUR\n"+
+		"lines": {"contains": {"properties": {"price": {"maximum": 1.5}}}}, "orderNumber": {"format": "uuid"}},
+		"if": {"properties": {"to": {"format": "email"}}}, "then": {"properties": {"amount": {"multipleOf": 2.5}}},
+		"else": {"oneOf": [{"required": ["to"]}, {"required": ["tags"]}]}}`), shown.German)
+	if got, want := strings.Join(terms, "\n"), "falls gilt: „Paid to“ ist eine E-Mail-Adresse, "+
+		"dann: „Amount“ ist ein Vielfaches von 2,50 EUR, und sonst: (genau eines davon trifft zu: "+
+		"„Paid to“ ist angegeben, oder „Tags“ ist angegeben)\n"+
+		"„Amount“ ist mehr als 1.000,00 EUR\n"+
 		"„Price“ ist 1,50 EUR oder weniger in einem Eintrag von „Lines“\n"+
 		"„Order number“ erfüllt eine Bedingung, die unter „Für die Technik“ steht\n"+
 		"„Paid to“ hat höchstens 1.234 Zeichen\n„Paid to“ ist nicht A and “B” is 1 or more"; got != want {
