@@ -89,7 +89,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 		calls := withOutputPaths(waits.WrittenCalls(), idea)
 		plan := Plan{
 			PlanView: waits, CallsByTool: waits.CountByTool(), Averages: past, Drawn: calls,
-			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls),
+			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls, plangraph.Labels{}),
 			AskedLater: askedLater(waits, idea),
 		}
 		plan.InWords = waits.InWords(idea, words, LanguageOf(ctx), func(n int) bool {

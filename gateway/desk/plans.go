@@ -88,13 +88,13 @@ func (v *visit) findPlan() (client.Plan, error) {
 
 func (v *visit) planPage(plan client.Plan) planPage {
 	l := client.LanguageOf(v.Context())
-	words := v.Client.Process(plan.Process).Words(v.Context())
+	labels := v.labels(plan.Process)
 	p := planPage{frame: v.frame(strings.ToUpper(plan.Name()[:1]) + plan.Name()[1:]),
-		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), words, l,
+		Page: planpage.New(plan, v.tools(v.Context(), plan.Process), labels, l,
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Denied = planDenial(v.who, plan.PlanView)
-	p.Summary = summaryOf(plan.Plan, words)
+	p.Summary = summaryOf(plan.Plan, labels.Words)
 	for _, one := range plan.CallsByTool {
 		p.More += one.Calls
 	}

@@ -31,7 +31,7 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 		&plan); err != nil {
 		t.Fatal(err)
 	}
-	edges := plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()))
+	edges := plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()), plangraph.Labels{})
 	readsAnother := func(n int) bool { return plangraph.ReadsAnother(edges, n+1) }
 	var got []string
 	for _, c := range plan.InWords(idea, shown.WordsOf(idea), shown.English, readsAnother) {

@@ -43,6 +43,7 @@ type Page struct {
 	forms func(*ideafile.Tool) form.Form
 	tools []*ideafile.Tool
 	words *shown.Words
+	edges []plangraph.Edge // in words
 
 	language shown.Language
 }
@@ -74,13 +75,13 @@ type Call struct {
 	form    form.Form
 }
 
-// New shows a Plan. tools are the known Tools of its process, words are what people call things there, and forms makes
+// New shows a Plan. tools are the known Tools of its process, labels are what people call things there, and forms makes
 // the form of a Tool's Call.
-func New(plan client.Plan, tools []*ideafile.Tool, words *shown.Words, l shown.Language,
+func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
 	forms func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
-		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, words: words,
-		language: l}
+		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, words: labels.Words,
+		edges: plangraph.Edges(plan.Drawn, labels), language: l}
 	p.Instances = p.names(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
 		p.NotAmendable = fmt.Sprintf(
@@ -89,6 +90,9 @@ func New(plan client.Plan, tools []*ideafile.Tool, words *shown.Words, l shown.L
 	}
 	for n := range plan.Calls[:min(len(plan.Calls), MaxCalls)] {
 		p.Calls = append(p.Calls, p.call(n))
+	}
+	for n, c := range p.Calls[:min(len(p.Calls), len(plan.Drawn))] {
+		c.Writes = readable.Visible(labels.Writes(plan.Drawn[n]))
 	}
 	return p
 }
@@ -113,11 +117,6 @@ func (p *Page) call(n int) *Call {
 		c.More = readable.Plural(fields.Left, "other value")
 	}
 	c.Reads = p.reads(n + 1)
-	if path, is := raw["_outputPath"]; is {
-		c.Writes = readable.Visible(readable.ShortText(path, readable.MaxTextBytes))
-	} else if tool != nil {
-		c.Writes = readable.Visible(readable.ShortText(tool.Source["_outputPath"], readable.MaxTextBytes))
-	}
 	at := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
 	switch {
 	case at >= 0 && p.Plan.AskedLater[at].When == client.AskedAlways:
@@ -134,7 +133,7 @@ func (p *Page) call(n int) *Call {
 
 // reads lists what a Call reads and waits for.
 func (p *Page) reads(number int) (list []string) {
-	for _, e := range p.Plan.Edges {
+	for _, e := range p.edges {
 		if e.To != number {
 			continue
 		}

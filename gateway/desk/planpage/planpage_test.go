@@ -23,18 +23,20 @@ func waiting(t *testing.T) *planpage.Page {
 	var plan client.Plan
 	err := json.Unmarshal([]byte(`{"process": "p", "request": 1, "digest": "d", "calls": [
 		{"call": "1.1", "instances": ["①"], "as": {"_tool": "pay", "_instance": "①", "cents": 12345678901234567890.10, "to": "†input.name", "_outputPath": "paid"}},
-		{"call": "1.2", "as": {"_tool": "tell", "text": "†state.paid"}}], "askedLater": [{"call": "1.1", "when": "always"}]}`), &plan)
+		{"call": "1.2", "as": {"_tool": "tell", "text": "†state.paid", "all": "†state", "_outputPath": "†state.isTold && †state.paid"}}], "askedLater": [{"call": "1.1", "when": "always"}]}`), &plan)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan.Edges = plangraph.Edges(ideafile.RawWrittenCalls(plan.WrittenCalls()))
+	plan.Drawn = ideafile.RawWrittenCalls(plan.WrittenCalls())
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {
 		"pay": {"title": "Pay to somebody", "type": "object", "properties": {"cents": {"type": "number"}, "to": {"type": "string"}}, "_activity": {"http": {"url": "https://example.com"}}, "_retry": {"attempts": 1}},
-		"tell": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": [{"type": "text", "text": "Go."}]}`).(map[string]any))
+		"tell": {"type": "object", "properties": {"text": {"type": "string"}}}}}, "context": [{"type": "text", "text": "Go."},
+		{"type": "input", "input": {}, "schema": {"properties": {"name": {"title": "Supplier"}}}},
+		{"type": "state", "state": {}, "schema": {"properties": {"paid": {"title": "Paid on"}, "isTold": {}}}}]}`).(map[string]any))
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
 	}
-	return planpage.New(plan, idea.Tools, shown.WordsOf(idea), shown.English, func(tool *ideafile.Tool) form.Form {
+	return planpage.New(plan, idea.Tools, plangraph.Labels{Words: shown.WordsOf(idea)}, shown.English, func(tool *ideafile.Tool) form.Form {
 		return form.Form{Schema: jsonval.ToJSONValue(tool.ParamsSchemaSource())}
 	})
 }
@@ -42,12 +44,14 @@ func waiting(t *testing.T) *planpage.Page {
 func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	p := waiting(t)
 	first, second := p.Calls[0], p.Calls[1]
-	if first.Runs != "It sends a request to another system. It is never run twice." || first.Writes != "paid" ||
+	if first.Runs != "It sends a request to another system. It is never run twice." || first.Writes != "Paid on" ||
 		first.Asked != "a person is asked again" ||
-		strings.Join(first.Reads, "; ") != "†input.name" || first.Instances != "①" {
+		strings.Join(first.Reads, "; ") != "Supplier" || first.Instances != "①" {
 		t.Errorf("%+v", first)
 	}
-	if strings.Join(second.Reads, "; ") != "paid of step 1.1 Pay to somebody" ||
+	if strings.Join(second.Reads, "; ") != "What is known of it now, Paid on of step 1.1 Pay to somebody; "+
+		"nothing, but writes where step 1.1 Pay to somebody does: whichever is first" ||
+		second.Writes != "Is told, Paid on" ||
 		!strings.Contains(second.Runs, "Its result is written") || second.Asked != "" {
 		t.Errorf("%+v", second)
 	}

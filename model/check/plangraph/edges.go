@@ -33,9 +33,9 @@ func ReadsAnother(edges []Edge, place int) bool {
 	return slices.ContainsFunc(edges, func(e Edge) bool { return e.To == place && e.From > 0 && e.Kind == EdgeReads })
 }
 
-// Edges lists the edges of a Plan, in the order in which its Calls are written.
-func Edges(calls []any) []Edge {
-	g := newGraph(calls, Labels{})
+// Edges lists the edges of a Plan, in the order in which its Calls are written. Given and Paths are as labels say.
+func Edges(calls []any, labels Labels) []Edge {
+	g := newGraph(calls, labels)
 	given := map[string]string{}
 	for _, n := range g.nodes {
 		if n.kind != nodeCall {

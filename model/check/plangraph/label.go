@@ -66,6 +66,13 @@ func (l Labels) paths(c graphCall) string {
 	return jsonval.Clip(strings.Join(jsonval.Map(c.outputPaths, l.path), ", "), maxLabel)
 }
 
+// Writes names the places in State that a Call writes.
+func (l Labels) Writes(call any) string {
+	var c graphCall
+	c.readRawCall(jsonval.AsObject(call))
+	return l.paths(c)
+}
+
 // given names what a Reference leads to.
 func (l Labels) given(ref refexpr.Reference) string {
 	if l.Words == nil {
