@@ -1,8 +1,8 @@
 package readable
 
 import (
-	"cmp"
 	"fmt"
+	"iter"
 	"strings"
 	"unicode/utf8"
 
@@ -69,7 +69,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	object, isObject := v.(jsonval.Object)
 	list, isList := v.([]any)
 	size := len(object) + len(list)
-	for step, one := range jsonval.Members(v) {
+	for step, one := range members(format, v) {
 		member := format.At(jsonval.Path{step})
 		if member.Display == shown.Hidden {
 			size--
@@ -79,7 +79,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 			f.Left++
 			continue
 		}
-		name := cmp.Or(member.Title, step)
+		name := format.NameOf(step)
 		if isList {
 			name = fmt.Sprint(len(f.Facts) + 1)
 		}
@@ -94,6 +94,21 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 		f.Text = shown.Format{}.Text(jsonval.Object{}, t.language)
 	}
 	return f
+}
+
+// members are those of a value: of an object, first those that its schema describes, in the order of that.
+func members(format shown.Format, v any) iter.Seq2[string, any] {
+	object, isObject := v.(jsonval.Object)
+	if !isObject || len(format.Order) == 0 {
+		return jsonval.Members(v)
+	}
+	return func(yield func(string, any) bool) {
+		for _, name := range format.OrderOf(object) {
+			if !yield(name, object[name]) {
+				return
+			}
+		}
+	}
 }
 
 func (t *FactBuilder) formatValue(format shown.Format, v any) string {

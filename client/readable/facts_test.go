@@ -46,6 +46,21 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 	}
 }
 
+func TestMembersAreNamedAndOrderedAsTheirSchemaSays(t *testing.T) {
+	t.Parallel()
+	schema := modeltest.MustDecodeJSON(`{"_order": ["what", "in", "bookedAt"], "properties": {"bookedAt": {},
+		"what": {"title": "Article"}, "in": {"properties": {"z": {"type": "string"}, "a": {"title": "First"}}}}}`)
+	value := modeltest.MustDecodeJSON(`{"bookedAt": "x", "a_key": 1, "what": "y", "in": {"a": 1, "z": "2"}}`)
+	f := readable.NewFactBuilder(shown.English).BuildAt(nil, "", shown.FormatOf(schema, schema), value)
+	var names []string
+	for _, one := range append(f.Facts, f.Facts[1].Facts...) {
+		names = append(names, one.Name)
+	}
+	if got := strings.Join(names, ", "); got != "Article, In, Booked at, a_key, First, Z" {
+		t.Error(got)
+	}
+}
+
 func TestWhatIsNoDataIsSaidInTheReadersLanguage(t *testing.T) {
 	t.Parallel()
 	hidden := shown.Format{Properties: map[string]shown.Format{"id": {Display: shown.Hidden}}}

@@ -41,15 +41,18 @@ func isSteering(r rune) bool {
 }
 
 // Clip shortens a text to about n characters, and says how much is left out.
-func Clip(s string, n int) string {
-	if len(s) <= n {
+func Clip(s string, n int) string { return clip(s, n, 0) }
+
+// clip is Clip of the start of a text, of which more characters are left out already.
+func clip(s string, n, left int) string {
+	if len(s) <= n && left == 0 {
 		return s
 	}
-	at := n
-	for at > 0 && !utf8.RuneStart(s[at]) {
+	at := min(n, len(s))
+	for at > 0 && at < len(s) && !utf8.RuneStart(s[at]) {
 		at--
 	}
-	return s[:at] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[at:]), "character"))
+	return s[:at] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[at:])+left, "character"))
 }
 
 // ShortText is a value on one line: a text as it is, anything else as JSON.
@@ -62,10 +65,13 @@ func ShortText(v any, n int) string {
 		text = jsonval.EncodeToString(v)
 	}
 	const perRune = 4
-	if len(text) > perRune*n {
-		return Clip(Visible(strings.ToValidUTF8(strings.Join(strings.Fields(text[:perRune*n]), " "), "")), n-1) + " …"
+	left := 0
+	if len(text) > perRune*n { // more than enough for what is shown
+		start := strings.ToValidUTF8(text[:perRune*n], "")
+		left = utf8.RuneCountInString(text) - utf8.RuneCountInString(start)
+		text = start
 	}
-	return Clip(Visible(strings.Join(strings.Fields(text), " ")), n)
+	return clip(Visible(strings.Join(strings.Fields(text), " ")), n, left)
 }
 
 // IsNumber reports whether a value is a number.

@@ -1,9 +1,26 @@
-package readable
+package readable_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"processidea/client/readable"
 )
+
+func TestACellSaysHowMuchOfATextItLeavesOut(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ text, want string }{
+		{"ab\n cd", "ab cd"}, {strings.Repeat("x", 12), "xxxxxxxxxx … (2 characters more)"},
+		{strings.Repeat("x", 10_000), "xxxxxxxxxx … (9,990 characters more)"},
+		{strings.Repeat("é", 10_000), "ééééé … (9,995 characters more)"},
+		{strings.Repeat(" ", 999) + "x", " … (960 characters more)"},
+	} {
+		if got := readable.ShortText(c.text, 10); got != c.want {
+			t.Errorf("%.20q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
 
 func TestATimeIsToldAsPeopleWouldTellIt(t *testing.T) {
 	t.Parallel()
@@ -21,7 +38,7 @@ func TestATimeIsToldAsPeopleWouldTellIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Until(now, now.Add(d)); got != want {
+		if got := readable.Until(now, now.Add(d)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}

@@ -1,9 +1,7 @@
 package desk
 
 import (
-	"cmp"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -11,6 +9,7 @@ import (
 	"processidea/client/readable"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 )
 
 // origins returns where values of a Call's parameters come from: wired by the Tool's designer, or found in the
@@ -22,7 +21,7 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 	collectPlaces(places, "†state", state, a.State, 0)
 	return func(path jsonval.Path, v any) string {
 		if len(path) == 1 && wired[path[0]] != "" {
-			return describeWired(short(wired[path[0]]), map[string]shown.Format{"†input": input, "†state": state})
+			return describeWired(wired[path[0]], map[string]shown.Format{"input": input, "state": state})
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
 			return "the same as " + spoken(places[key])
@@ -33,9 +32,13 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 
 // describeWired describes the Reference that a Tool's designer wired; "" of one to what only operators look at.
 func describeWired(reference string, formats map[string]shown.Format) string {
-	steps := strings.Split(reference, ".")
-	at, format := steps[0], formats[steps[0]]
-	for _, step := range steps[1:] {
+	ref, err := refexpr.ParseReference(reference)
+	format, known := formats[ref.Kind]
+	if err != nil || !known {
+		return "always " + short(reference)
+	}
+	at := "†" + ref.Kind
+	for _, step := range ref.Path {
 		if at, format = placeBelow(at, format, step); at == noPlace {
 			return ""
 		}
@@ -45,24 +48,27 @@ func describeWired(reference string, formats map[string]shown.Format) string {
 
 // spoken describes a place in words: †input.order is order in what it began with.
 func spoken(place string) string {
-	for start, whole := range map[string]string{"†input.": "what it began with", "†state.": "what is known of it"} {
-		if name, is := strings.CutPrefix(place, start); is {
+	for start, whole := range map[string]string{"†input": "what it began with", "†state": "what is known of it"} {
+		if name, is := strings.CutPrefix(place, start+stepMark); is {
 			return "“" + name + "” in " + whole
 		}
 	}
 	return place
 }
 
+// stepMark stands between the names that lead to a value.
+const stepMark = " › "
+
 // noPlace is of a value at several places, or at one that only operators look at.
 const noPlace = " "
 
-// placeBelow is the place of a member, by its title, and how the member is shown.
+// placeBelow is the place of a member, and how the member is shown.
 func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
-	f = f.At(jsonval.Path{name})
-	if at == noPlace || f.Display == shown.Hidden {
-		return noPlace, f
+	title, member := f.NameOf(name), f.At(jsonval.Path{name})
+	if at == noPlace || member.Display == shown.Hidden {
+		return noPlace, member
 	}
-	return at + "." + short(cmp.Or(f.Title, name)), f
+	return at + stepMark + short(title), member
 }
 
 // collectPlaces records the place of each value. A value at several places is marked, since it does not show where
@@ -82,7 +88,7 @@ func collectPlaces(places map[string]string, at string, f shown.Format, v any, d
 		for n, one := range v {
 			below := at
 			if at != noPlace {
-				below = fmt.Sprintf("%s[%d]", at, n)
+				below = at + stepMark + strconv.Itoa(n+1) // as pages number them
 			}
 			collectPlaces(places, below, f.At(jsonval.Path{strconv.Itoa(n)}), one, depth+1)
 		}

@@ -64,7 +64,7 @@ func TestTheDeskSpeaksTheLanguageOfItsReader(t *testing.T) {
 	b.open("/?process="+id).is(200).isGerman().says("Eingang", "2 Fälle warten auf Sie.", "Ausgewählte genehmigen",
 		"Inbox", "in 3 Tagen Ablehnung", "Eingegangen", "gerade eben")
 	p := b.open("/?text=D-2&process="+id).link("@").is(200).isGerman().says("Was geschehen würde",
-		"Wenn niemand entscheidet: Ablehnung in 3 Tagen", "dasselbe wie „values.order“ von dem, womit er begann")
+		"Wenn niemand entscheidet: Ablehnung in 3 Tagen", "dasselbe wie „values › order“ von dem, womit er begann")
 	p.form("Anmerken").press("Übergeben").is(409).isGerman()
 	p.form("Ablehnen").press("Ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")
 	p.form("Genehmigen").press("Genehmigen").is(200).isGerman().says("1 Fall ist genehmigt.")
@@ -99,7 +99,7 @@ func TestAPlanIsReadInGerman(t *testing.T) {
 	p := b.open("/?process=" + id).is(200).isGerman().says("1 Plan wartet auf Sie").link("Plan 1")
 	p.isGerman().says("Plan 1 von "+id, "Insgesamt Book (2-mal), Tell (2-mal)",
 		"Er führt das Programm formatText aus.",
-		"seat von Schritt 1.1 Book")
+		"Seat von Schritt 1.1 Book")
 	p.form("Den Plan ablehnen").press("Den Plan ablehnen").is(422).isGerman().says("Eine Ablehnung braucht einen Grund")
 	p.form("Den Plan genehmigen").press("Den Plan genehmigen").is(200).isGerman().says("Der Plan ist genehmigt.")
 }

@@ -127,7 +127,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	node := describe(b.form.Schema, p.node, p.pointer)
 	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: b.hint(node, p.name), Required: p.required,
 		InList: p.inList, Error: b.errors[p.name]}
-	if node.title != "" {
+	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
 	}
 	if p.depth == 0 {
@@ -193,15 +193,15 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 	members, isThere := value.(jsonval.Object)
 	for _, key := range memberKeys(node, members) {
 		at := place{
-			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: key, required: node.requires(key),
-			depth: p.depth + 1,
+			name: p.name + "/" + jsonschema.EscapePointerStep(key), label: b.label(node, key),
+			required: node.requires(key), depth: p.depth + 1,
 		}
 		at.node, at.pointer = node.member(key)
 		v, has := members[key]
 		// an existing value without a required member may remain without it
 		at.required = at.required && (has || !isThere)
 		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
-			f.Fields = append(f.Fields, &Field{Name: at.name, Label: key, Kind: Fixed,
+			f.Fields = append(f.Fields, &Field{Name: at.name, Label: at.label, Kind: Fixed,
 				Value: cmp.Or(b.text(at.name, v), textOf(JSON, v, has))})
 		} else {
 			f.Fields = append(f.Fields, b.build(at, v, has))
@@ -212,6 +212,15 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		f.More = &Field{Name: p.name + moreSuffix, Label: "Other values", Kind: JSON,
 			Value: b.entered.Get(p.name + moreSuffix), Error: b.errors[p.name+moreSuffix]}
 	}
+}
+
+// label is what people call a member. The name of one that the schema does not describe is data.
+func (b *builder) label(node node, key string) string {
+	part, described := jsonschema.Properties(node.schema)[key]
+	if !described {
+		return key
+	}
+	return cmp.Or(describe(b.form.Schema, part, "").title, shown.Format{}.TitleOr(key))
 }
 
 func (b *builder) addItems(f *Field, node node, p place, value any) {

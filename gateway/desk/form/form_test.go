@@ -277,6 +277,20 @@ func count(f *form.Field) (n int) {
 	return n + 1
 }
 
+func TestAFieldIsLabelledAsPeopleCallIt(t *testing.T) {
+	schema := modeltest.MustDecodeJSON(`{"type": "object", "additionalProperties": {"title": "Any"}, "properties": {
+		"orderNumber": {"description": "On the invoice."}, "fixed": {"title": "Always", "type": "string"},
+		"lines": {"type": "array", "title": "Lines", "items": {"title": "Line", "properties": {"p": {"title": "Price"}}}}}}`)
+	value := modeltest.MustDecodeJSON(`{"orderNumber": "7", "fixed": "x", "a_key": "y", "lines": [{"p": 1}]}`)
+	fields := form.Form{Schema: schema, Prefix: "p", Fixed: []string{"fixed"}}.New(value, true)
+	for name, want := range map[string]string{"p/orderNumber": "Order number|On the invoice.", "p/fixed": "Always|",
+		"p/a_key": "a_key|Any", "p/lines": "Lines|", "p/lines/0": "1|Line", "p/lines/0/p": "Price|"} {
+		if f := find(t, fields, name); f.Label+"|"+f.Help != want {
+			t.Errorf("%s is %s|%s, want %s", name, f.Label, f.Help, want)
+		}
+	}
+}
+
 func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {
 		"amount": {"type": "integer", "minimum": 100, "_display": "money", "currency": "EUR", "minorUnits": true},

@@ -1,6 +1,7 @@
 package shown
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -89,6 +90,8 @@ type Words struct {
 	name   template
 	tokens map[string][]string // by name: the first two instances that have it
 	names  map[string]string   // of the instances of the Idea, by token
+	// amounts are the first money that the instances of the Idea are about, by token.
+	amounts map[string]*Field
 }
 
 type toolWords struct {
@@ -99,7 +102,8 @@ type toolWords struct {
 
 // WordsOf reads the words of an Idea; nil has none, as a process whose Idea is not known yet.
 func WordsOf(idea *ideafile.Idea) *Words {
-	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}, names: map[string]string{}}
+	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}, names: map[string]string{},
+		amounts: map[string]*Field{}}
 	if idea == nil {
 		return w
 	}
@@ -120,11 +124,15 @@ func WordsOf(idea *ideafile.Idea) *Words {
 		w.tools[t.Name] = &toolWords{tool: t, format: FormatOf(source, source), title: templateOf(t.Title)}
 	}
 	w.name = templateOf(idea.Config.InstanceName)
-	if w.name.parsed == nil {
+	if w.name.parsed == nil && !w.input.hasMoney() && !w.state.hasMoney() {
 		return w
 	}
 	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
 		own := ideafile.InstanceMessagesView(messages, token).PayloadByKind
+		amount := cmp.Or(w.input.amountIn(own[ideafile.TypeInput]), w.state.amountIn(own[ideafile.TypeState]))
+		if amount != nil {
+			w.amounts[token] = amount
+		}
 		name := w.plainName(token, Case{own[ideafile.TypeInput], own[ideafile.TypeState]}, English)
 		w.names[token] = name
 		if list := w.tokens[name]; token != "" && len(list) < 2 {
@@ -154,6 +162,15 @@ func (w *Words) NameOf(token string) string {
 		return name + " (" + token + ")"
 	}
 	return name
+}
+
+// AmountOf is the first money that an instance of the Idea is about, in its input or else in its State; empty if it is
+// about none.
+func (w *Words) AmountOf(token string, l Language) string {
+	if amount := w.amounts[token]; amount != nil {
+		return amount.Format.Text(amount.Value, l)
+	}
+	return ""
 }
 
 func (w *Words) plainName(token string, c Case, l Language) string {
@@ -256,7 +273,7 @@ func (w *Words) inputWith(own any, path jsonval.Path) any {
 func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hidden []string) {
 	var add func(prefix string, f Format, values jsonval.Object, top bool)
 	add = func(prefix string, f Format, values jsonval.Object, top bool) {
-		for _, name := range orderOf(f, values) {
+		for _, name := range f.OrderOf(values) {
 			member, v := f.Properties[name], values[name]
 			if member.Display == Hidden {
 				hidden = append(hidden, prefix+name)
@@ -282,8 +299,8 @@ func (t *toolWords) fields(params jsonval.Object, l Language) (list []Field, hid
 	return list, hidden
 }
 
-// orderOf lists the existing members: those of the schema first.
-func orderOf(f Format, values jsonval.Object) (names []string) {
+// OrderOf lists the members of an object: those of the schema first, in its order.
+func (f Format) OrderOf(values jsonval.Object) (names []string) {
 	for _, name := range f.Order {
 		if _, has := values[name]; has {
 			names = append(names, name)

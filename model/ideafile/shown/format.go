@@ -197,6 +197,39 @@ func (f Format) TitleOr(name string) string {
 	return titleFromName(name)
 }
 
+// hasMoney reports whether a member is money.
+func (f Format) hasMoney() bool {
+	for _, name := range f.Order {
+		if member := f.Properties[name]; member.Display == Money || member.hasMoney() {
+			return true
+		}
+	}
+	return false
+}
+
+// amountIn is the first money in an object, in the order of its schema; nil: it has none.
+func (f Format) amountIn(v any) *Field {
+	values := jsonval.AsObject(v)
+	for _, name := range f.Order {
+		member, v := f.Properties[name], values[name]
+		if _, is := member.amount(v); is {
+			return &Field{Value: v, Format: member}
+		}
+		if below := member.amountIn(v); below != nil {
+			return below
+		}
+	}
+	return nil
+}
+
+// NameOf is what people call a member: one that the schema does not describe stays as it is, since its name is data.
+func (f Format) NameOf(member string) string {
+	if format, described := f.Properties[member]; described {
+		return format.TitleOr(member)
+	}
+	return member
+}
+
 func isCurrency(code string) bool {
 	unit, err := currency.ParseISO(code)
 	return err == nil && unit.String() != "XXX"

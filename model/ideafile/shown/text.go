@@ -228,7 +228,7 @@ func (f Format) listText(list []any, l Language) string {
 
 func (f Format) membersText(values jsonval.Object, l Language) string {
 	var texts []string
-	for _, name := range orderOf(f, values) {
+	for _, name := range f.OrderOf(values) {
 		if member := f.Properties[name]; member.Display != Hidden {
 			texts = append(texts, member.TitleOr(name)+": "+member.Text(values[name], l))
 		}
