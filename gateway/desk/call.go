@@ -98,7 +98,7 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	p := &callPage{
 		Tools: tools, frame: v.frame(short(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),
-		Allowed: map[string]bool{}, Words: words, Meanwhile: a.WhileWaiting.Lines(stamp),
+		Allowed: map[string]bool{}, Words: words, Meanwhile: a.WhileWaiting.Lines(stampIn(a.Language)),
 	}
 	for _, kind := range a.AllowedDecisions {
 		p.Allowed[kind] = p.Denied == "" || p.Passkey

@@ -2,10 +2,28 @@ package desk
 
 import (
 	"testing"
+	"time"
 
+	"processidea/client"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
+	"processidea/model/ideafile/shown"
 )
+
+func TestADecidedCallSaysWhoAskedWhomAndHandedItToWhom(t *testing.T) {
+	t.Parallel()
+	page := decidedPage{frame: frame{Now: time.Now()}, D: client.DecidedCall{Decisions: []approval.Decision{
+		{Kind: approval.Comment, DecidedBy: "ann", Reason: "I saw it"},
+		{Kind: approval.Ask, DecidedBy: "ann", To: "bob", Reason: "is it back?"},
+		{Kind: approval.HandOver, DecidedBy: "ann", ToGroup: "heads"},
+		{Kind: policy.Approve, DecidedBy: "cid", Reason: "it is"},
+	}}}
+	all, _ := pageText(t, shown.English, "decided", page)
+	wantTexts(t, "the page", all, []string{"ann says: I saw it", "ann asks bob: is it back?",
+		"ann has handed it over to people of heads", "It was approved by cid", "it is"}, "It was asked", "It was said")
+	all, _ = pageText(t, shown.German, "decided", page)
+	wantTexts(t, "the page", all, []string{"ann fragt bob: is it back?", "Es wurde genehmigt von cid"})
+}
 
 func TestADeputyIsNamedUnderNoStandingOrder(t *testing.T) {
 	t.Parallel()

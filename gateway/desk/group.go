@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"processidea/client"
 	"processidea/client/bulk"
@@ -39,6 +40,17 @@ type labelled struct {
 	Number           bool
 }
 
+// Class is how a cell of the table is laid out.
+func (l labelled) Class() string {
+	switch {
+	case l.Number:
+		return "number"
+	case utf8.RuneCountInString(l.Text) > longCell:
+		return "long" // another cell's long word leaves it room
+	}
+	return ""
+}
+
 type column struct {
 	Name, Full string
 	Number     bool
@@ -49,7 +61,8 @@ type column struct {
 type row struct {
 	client.Approval
 	Pick   string // what its box sends: the Call in the state in which it is shown, and what it is about
-	Name   string // what people call the instance; of one without a name, the Call, or what it would do
+	Name   string // what people call the instance; of one without a name, empty
+	Beside string // of one without a name, the Call, where another row says the same
 	Ticked bool
 	Cells  []labelled
 	Denied string // why this person does not decide on it; empty: they may
@@ -85,6 +98,7 @@ var spanFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline
 
 const (
 	cellLength  = 160
+	longCell    = 40
 	alikeLength = 600
 )
 
@@ -96,11 +110,11 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	}
 	processes := map[string]bool{}
 	for _, a := range list {
-		processes[a.Process] = true
+		processes[startedProcess(a.Process)] = true
 		g.Deadline = g.Deadline || a.Deadline != nil
 	}
 	if g.Processes = len(processes); g.Processes == 1 {
-		g.Process = list[0].Process
+		g.Process = startedProcess(list[0].Process)
 	}
 	names := fieldTitles(t, list)
 	sum := func(name string) string {
@@ -108,7 +122,9 @@ func groupOf(list []client.Approval, who *access.Person) group {
 		return sumOf(fields, list[0].Language)
 	}
 	isLeftOut := func(name string) bool {
-		return slices.Contains(spanFields, name) || slices.Contains(list[0].Hidden, name)
+		return slices.Contains(spanFields, name) || slices.ContainsFunc(list[0].Hidden, func(hidden string) bool {
+			return name == hidden || strings.HasPrefix(name, hidden+".")
+		})
 	}
 	for _, f := range t.Alike {
 		if sum(f.Name) != "" {
@@ -128,14 +144,16 @@ func groupOf(list []client.Approval, who *access.Person) group {
 			g.Columns = append(g.Columns, c)
 		}
 	}
-	ids := map[string]int{}
+	sentences := map[string]int{}
 	for _, a := range list {
 		g.addRow(a, who)
-		ids[a.CallID]++
+		sentences[a.Sentence]++
 	}
 	for n := range g.Rows {
-		if r := &g.Rows[n]; r.Name == r.CallID && ids[r.CallID] > 1 {
-			r.Name = clip(r.Sentence, cellLength)
+		if r := &g.Rows[n]; r.Name == "" && sentences[r.Sentence] > 1 {
+			if r.Beside = r.CallID; r.Process != startedProcess(r.Process) {
+				r.Beside += " of " + r.Process
+			}
 		}
 	}
 	return g
@@ -167,10 +185,10 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 	g.Rows = append(g.Rows, r)
 }
 
-// nameOfCase is the name of a Call's instance or, without one, the Call's id.
+// nameOfCase is the name of a Call's instance; empty if it has none.
 func nameOfCase(a client.Approval) string {
-	if a.InstanceName == "" || a.InstanceName == a.Instance {
-		return a.CallID
+	if a.InstanceName == a.Instance {
+		return ""
 	}
 	return a.InstanceName
 }
@@ -250,6 +268,13 @@ func shortNames(t bulk.Table) map[string]string {
 		}
 	}
 	return names
+}
+
+// startedProcess is the process that people started, of one, a part or a delegate of it: names of processes hold no
+// slash.
+func startedProcess(id string) string {
+	top, _, _ := strings.Cut(id, "/")
+	return top
 }
 
 func callHref(process, call string) string {

@@ -11,8 +11,11 @@ import (
 	"processidea/client/report"
 	"processidea/model/approval"
 	"processidea/model/approval/proof"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/model/loop"
+	"processidea/model/modeltest"
 	"processidea/store/chain"
 )
 
@@ -79,6 +82,31 @@ func TestWhatHoldsAProcessUpIsForOperators(t *testing.T) {
 	wantTexts(t, "the process", all, []string{"Something outside holds it up, which operators must mend."}, "dial tcp",
 		"OPENAI")
 	wantTexts(t, "the process", operators, []string{"dial tcp: refused", "OPENAI"})
+}
+
+func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
+	t.Parallel()
+	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {}}, "context": [{"type": "input",
+		"input": {}, "schema": {"properties": {"in": {"properties": {"cents": {"_display": "money", "currency": "EUR",
+			"minorUnits": true}}}}}},
+		{"type": "input", "_instance": "①", "input": {"in": {"cents": 229900}}},
+		{"type": "input", "_instance": "②", "input": {"in": {"cents": "a lot"}}}]}`).(map[string]any))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	page := &processPage{}
+	page.Status.Instances = map[string]loop.InstanceResult{"①": {Status: "settled"}, "②": {Status: "settled"}}
+	page.list(nil, shown.WordsOf(idea), shown.German)
+	all, _ := pageText(t, shown.German, "process", page)
+	wantTexts(t, "the process", all, []string{"① 2.299,00 EUR erledigt ② erledigt", "Wie viel"}, "Kosten")
+}
+
+func TestWhatHappensMeanwhileIsInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 30, 9, 14, 0, 0, time.UTC)
+	if got := stampIn(shown.German)(at); !strings.HasPrefix(got, at.Local().Format("02.01.2006")) {
+		t.Error(got)
+	}
 }
 
 func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {

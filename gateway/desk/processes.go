@@ -82,29 +82,32 @@ type processPage struct {
 	Instances  []instanceRow
 	Shown      string // the status of those that are listed; empty: of any
 	part
-	All       string
-	Ideas     []report.Idea
-	Priced    bool     // some of them cost something
-	Latest    int      // the number of the latest Idea
-	Finished  int      // ended instances
-	Left      int      // Ideas before those that are listed
-	Plans     []string // the processes in which Plans wait: this one, or its parts
-	AwaitCall int      // Calls that wait for a person
-	WaitsFor  []string // beside people, whose Calls are counted
-	Actions   *client.ActionCounts
-	Orders    []orderRow
-	Undoes    jsonval.Object // the process of which it takes back what that did, by whom and why; empty: of none
-	Undo      string         // the page on which that is done; empty: it is not offered
-	Words     *shown.Words
-	Refused   sentForm // the form that was refused; of none: there is none
+	All                  string
+	Ideas                []report.Idea
+	Priced               bool     // some of them cost something
+	Latest               int      // the number of the latest Idea
+	Finished             int      // ended instances
+	Left                 int      // Ideas before those that are listed
+	Plans                []string // the processes in which Plans wait: this one, or its parts
+	AwaitCall            int      // Calls that wait for a person
+	WaitsFor             []string // beside people, whose Calls are counted
+	Actions              *client.ActionCounts
+	Orders               []orderRow
+	Undoes               jsonval.Object // the process of which it takes back what that did, by whom and why; empty: of none
+	Undo                 string         // the page on which that is done; empty: it is not offered
+	Words                *shown.Words
+	HasAmounts, HasCosts bool     // of the listed instances
+	Refused              sentForm // the form that was refused; of none: there is none
 }
 
 type instanceRow struct {
 	loop.InstanceResult
 	Token string
 	Name  string // its name for people; without one, its token
-	Href  string
-	Undo  string // the page on which to undo what it did; empty: not offered
+	// Amount is the money that it is about; empty: none is known.
+	Amount string
+	Href   string
+	Undo   string // the page on which to undo what it did; empty: not offered
 }
 
 // showProcess shows the status of a process.
@@ -145,7 +148,7 @@ func (v *visit) processPage() (*processPage, error) {
 		p.Undo = undoHref(id, url.Values{})
 	}
 	p.Words = v.Client.Process(id).Words(v.Context())
-	p.list(v.URL.Query(), p.Words)
+	p.list(v.URL.Query(), p.Words, client.LanguageOf(v.Context()))
 	p.Orders = orderRows(status.Orders, p.Words, client.LanguageOf(v.Context()), p.Now)
 	if v.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
 		actions, err := v.Client.Process(id).Actions(v.Context())
@@ -194,7 +197,7 @@ func (v *visit) ideas(id string) (list []report.Idea, left int) {
 }
 
 // list picks the instances of the page that is asked for.
-func (p *processPage) list(q url.Values, words *shown.Words) {
+func (p *processPage) list(q url.Values, words *shown.Words, l shown.Language) {
 	var tokens []string
 	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
 	for token, i := range p.Status.Instances {
@@ -212,10 +215,12 @@ func (p *processPage) list(q url.Values, words *shown.Words) {
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
 		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: short(words.NameOf(token)),
-			Href: p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
+			Amount: short(words.AmountOf(token, l)),
+			Href:   p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if p.Undo != "" && token != "" {
 			row.Undo = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
 		}
+		p.HasAmounts, p.HasCosts = p.HasAmounts || row.Amount != "", p.HasCosts || row.Cost > 0
 		p.Instances = append(p.Instances, row)
 	}
 }

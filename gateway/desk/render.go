@@ -41,6 +41,10 @@ type frame struct {
 	Process, Href string
 }
 
+// Sees reports whether the pages of what waits and goes on are offered. Whoever is not logged in is asked who they are
+// there.
+func (f frame) Sees() bool { return f.Who == "" || f.May[string(access.Look)] }
+
 func (v *visit) frame(title string) frame {
 	f := frame{Title: cmp.Or(title, "It did not work"), Who: v.who.Name, Assets: assetsPath(), Now: time.Now(),
 		May: map[string]bool{}, PasskeysEnabled: v.Deciders != nil, Process: v.process, Href: processHref(v.process)}
@@ -192,8 +196,9 @@ var functions = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visible,
 	"lower": strings.ToLower, "long": long, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText,
-	"short": short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
+	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText, "isRemark": approval.IsRemark,
+	"started": startedProcess,
+	"short":   short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {
@@ -201,6 +206,15 @@ var functions = template.FuncMap{
 		}
 		return m
 	},
+}
+
+// stampIn writes moments in a language.
+func stampIn(l shown.Language) func(time.Time) string {
+	layout := readable.StampLayout
+	if all, err := catalogues(); err == nil {
+		layout = all[l].Say(layout)
+	}
+	return func(t time.Time) string { return t.Local().Format(layout) }
 }
 
 // functionsIn are those that say something in a language.
@@ -227,7 +241,7 @@ func functionsIn(language shown.Language, words *wording.Catalogue) template.Fun
 		"took": func(seconds float64) string {
 			return words.InContext("time", readable.Took(time.Duration(seconds*float64(time.Second))))
 		},
-		"stamp":      func(t time.Time) string { return t.Local().Format(words.Say(readable.StampLayout)) },
+		"stamp":      stampIn(language),
 		"thousands":  func(n int) string { return words.Number(thousands(n)) },
 		"past":       func(kind string) string { return words.Say(pastTense[kind]) },
 		"byItself":   func(a client.Approval) string { return words.Say(onTimeoutText(a)) },

@@ -73,8 +73,11 @@ func (v *visit) start() error {
 	status := http.StatusOK
 	started, err := v.carryOut(p)
 	switch {
-	case err == nil && started != "":
+	case err == nil && started != "" && v.who.May(access.Look):
 		return v.lead(processHref(started))
+	case err == nil && started != "":
+		p = v.startPage()
+		p.Fine = fmt.Sprintf("%s has started. You may not look at it.", visible(started))
 	case err != nil:
 		if status = p.explain(err, p.folders...); status >= http.StatusInternalServerError {
 			v.Log.Error("a start failed", "error", err)

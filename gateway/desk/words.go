@@ -13,7 +13,7 @@ import (
 var (
 	visible, clip, shortText = readable.Visible, readable.Clip, readable.ShortText
 	plural, thousands        = readable.Plural, diag.Thousands
-	ago, until, stamp        = readable.Ago, readable.Until, readable.Stamp
+	ago, until               = readable.Ago, readable.Until
 	isNumber, newTeller      = readable.IsNumber, readable.NewFactBuilder
 )
 

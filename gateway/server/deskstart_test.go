@@ -144,6 +144,17 @@ func TestWhoMayLookAloneDoesNotStart(t *testing.T) {
 	b.post("/desk/start", map[string][]string{"do": {"start"}}).is(403)
 }
 
+func TestWhoMayStartAloneIsOfferedThatAndToldWhatStarted(t *testing.T) {
+	guard := withRights{must(access.NewTokenGuard(token, access.Person{Name: "ann"})), []access.Right{access.Start}}
+	h := open(t, func(o *server.Options) { o.Guard = guard })
+	b := h.stranger()
+	p := b.open("/?token=" + token).is(403)
+	p.lacks("Inbox", "inbox", "Insights")
+	p = p.link("Start a process").is(200).form("Start").set("id", "unseen-parcels").upload("Start", "idea",
+		"parcels.yaml="+parcels, "rows", "rows.csv=to\nann\n", "replies", "replies.jsonl="+noMore).is(200)
+	p.says("unseen-parcels has started. You may not look at it.").lacks("Kept", "You may not do that")
+}
+
 func TestInstancesAreAddedAtTheDesk(t *testing.T) {
 	h := open(t)
 	id := h.pays(`{"values": {"order": "A1", "cents": 1}}`)

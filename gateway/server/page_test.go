@@ -152,7 +152,7 @@ func all(n *html.Node, kinds ...string) (list []*html.Node) {
 func (p *page) link(text string) *page {
 	p.Helper()
 	for _, a := range all(p.root, "a") {
-		if strings.Contains(textOf(a), text) {
+		if strings.Contains(textOf(a), text) || text == "@" && strings.Contains(attribute(a, "href"), "/calls/") {
 			return p.open(attribute(a, "href"))
 		}
 	}

@@ -44,7 +44,7 @@ type NoticeRemark struct {
 // String returns the remark as a sentence.
 func (r NoticeRemark) String() string {
 	return Decision{Kind: r.Kind, DecidedBy: r.By, To: r.To, ToGroup: r.ToGroup,
-		Order: &StandingOrder{From: r.From, Until: r.Until}}.remarkText()
+		Order: &StandingOrder{From: r.From, Until: r.Until}}.RemarkText()
 }
 
 // Notices is one notification about a process.

@@ -156,7 +156,7 @@ func (p Pending) Explanation() (lines []string) {
 	if p.Note != "" {
 		lines = append(lines, p.Note)
 	}
-	return append(lines, jsonval.Map(p.currentRemarks(), Decision.remarkText)...)
+	return append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
 }
 
 // CountSame counts the people who decided the same on a Call as the signal with an id, up to that signal and with it,

@@ -78,8 +78,8 @@ func (d Decision) Recipient() string {
 	return d.To
 }
 
-// remarkText describes a remark in one line.
-func (d Decision) remarkText() string {
+// RemarkText describes a remark in one line.
+func (d Decision) RemarkText() string {
 	to, text := d.Recipient(), d.DecidedBy
 	switch {
 	case d.Kind == SteerDeputy:
@@ -125,7 +125,7 @@ func (p Pending) CheckHandedOver(d Decision) error {
 	if h == nil || h.isFor(d) {
 		return nil
 	}
-	return fmt.Errorf("%s; whoever may decide can hand it over again", h.remarkText())
+	return fmt.Errorf("%s; whoever may decide can hand it over again", h.RemarkText())
 }
 
 // IsOpenAgain reports whether a Call that was handed over is for others too: as the person who got it has decided, and
