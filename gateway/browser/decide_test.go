@@ -87,6 +87,8 @@ func manyDecided(h *house) {
 	first.click(box("A1"))
 	first.click(box("A2"))
 	first.press(button("Approve the selected"))
+	first.says("2 cases", "Nothing is decided yet")
+	first.press(button("Approve all of them"))
 	first.says("2 cases are approved")
 	// The box of the whole table ticks those of its rows.
 	second.click("//input[@data-all]")
@@ -95,6 +97,7 @@ func manyDecided(h *house) {
 	}
 	second.write("//form[@action='/desk/decide']//input[@name='reason']", "too late")
 	second.press(button("Reject the selected"))
+	second.press(button("Reject all of them"))
 	second.says("Done in part", "1 case is rejected", "2 cases are as before", "It was refused")
 	if got := h.receipts(id); got != "Order A1: 1 cents; Order A2: 2 cents; <nil>" {
 		h.Error(got)
@@ -129,7 +132,7 @@ func TestThePersonAtTheKeyboardReachesEveryControlAndDecides(t *testing.T) {
 		b.says("1 case is approved")
 		b.tabTo("the way back", func(f focused) bool { return f.Text == "Back to the inbox" })
 		b.enter()
-		b.tabTo("the Call", func(f focused) bool { return f.Kind == "a" && strings.Contains(f.Text, "@") })
+		b.tabTo("the Call", func(f focused) bool { return f.Kind == "a" && strings.Contains(f.Text, "A2") })
 		b.enter()
 		b.says("What would happen")
 		reachesAll(b)

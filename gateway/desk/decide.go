@@ -10,6 +10,8 @@ import (
 	"processidea/gateway/api"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 // decideMany takes one decision on each Call that was selected.
@@ -44,9 +46,39 @@ func (v *visit) decideMany() error {
 		list = append(list, api.Decision{Process: pick[0],
 			Decision: client.Decision{Call: pick[1], Digest: pick[2], Kind: kind, Reason: reason}})
 	}
+	if len(list) > 1 && v.PostForm.Get("sure") == "" {
+		return v.show("sure", v.surePage(list, boxes, about))
+	}
 	return v.redirectToOutcomes(outcomes{
 		Kind: kind, Back: v.PostForm.Get("back"), List: became(v.Decide(v.Context(), list), about...),
 	})
+}
+
+// surePage asks once more before one decision is taken on many Calls: with what they are, and the sum of their money.
+type surePage struct {
+	frame
+	Kind, Reason, Back string
+	Boxes, About       []string
+	More               int    // cases that About leaves out
+	Sum                string // empty: it is not known, or there is none
+}
+
+func (v *visit) surePage(list []api.Decision, boxes, about []string) surePage {
+	const maxNamed = 100
+	named := min(len(about), maxNamed)
+	p := surePage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
+		Back: pageAt(v.PostForm.Get("back")), Boxes: boxes, About: about[:named], More: len(about) - named}
+	all, err := v.AllWaiting(v.Context())
+	if err != nil {
+		return p
+	}
+	amounts := map[[2]string]*shown.Field{}
+	for _, a := range all.Approvals {
+		amounts[[2]string{a.Process, a.CallID}] = a.Amount()
+	}
+	p.Sum = sumOf(jsonval.Map(list, func(d api.Decision) *shown.Field { return amounts[[2]string{d.Process, d.Call}] }),
+		client.LanguageOf(v.Context()))
+	return p
 }
 
 // outcomes are the outcomes of decisions on Calls, or the one of a decision on a Plan, which was taken.
