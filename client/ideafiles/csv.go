@@ -65,6 +65,11 @@ func readTable(
 	if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
+	if line, err := checkTable(lines, separator); line > 0 {
+		return nil, nil, diag.Problems{{JSONPath: placeOf(file, skipped+line), Message: err.Error()}}
+	} else if err != nil {
+		return nil, nil, diag.Problems{{JSONPath: file, Message: err.Error()}}
+	}
 	r := csv.NewReader(bytes.NewReader(lines))
 	r.Comma, r.FieldsPerRecord = separator, -1
 	header, err = r.Read()
@@ -83,11 +88,8 @@ func readTable(
 	}
 	schemas, empty, known, thousands := shared.SchemaByKind, 0, knownCells{}, thousandsColumns{}
 	r.ReuseRecord = true // the texts of its cells are their own
-	for left := jsonval.MaxParts(len(data)); ; {
+	for {
 		cells, err := r.Read()
-		if left -= jsonval.ObjectParts + len(cells); left < 0 && err == nil {
-			return nil, nil, diag.Problems{{JSONPath: file, Message: jsonval.TooManyParts(len(data)).Error()}}
-		}
 		if errors.Is(err, io.EOF) {
 			ps.Append(tableWarnings(file, empty, separator, thousands)...)
 			ps.Append(onlyColumnWarning(file, skipped+1, header)...)

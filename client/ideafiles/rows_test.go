@@ -136,7 +136,9 @@ func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
 
 func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"a,b\n1\n":         {"rows.csv:2", "the row has more or fewer cells than the header"},
+		"a,b\n1\n": {"rows.csv:2", "the row has more or fewer cells than the header"},
+		"a\n\"1\n2\"\n\n3" + strings.Repeat(",", 20_000): {"rows.csv:5",
+			"the row has more than 16384 cells; a spreadsheet has at most 16384 columns"},
 		"a,a\n1,2\n":       {"rows.csv:1", `two columns are named "a"`},
 		"a,,b\n1,2,3\n":    {"rows.csv:1", "column 2 has no name"},
 		"a\n1\n\"x\ny\n":   {"rows.csv:4", `a cell that begins with a quote has none at its end`},

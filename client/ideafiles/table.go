@@ -164,6 +164,41 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		strings.Join(names, " and "))
 }
 
+// checkTable refuses a table with more cells than jsonval.MaxParts allows, or with more in a row than a spreadsheet has
+// columns, before any of it is read; line is that of the row, 0: of none. Quotes count as encoding/csv takes them, which
+// ends where they are wrong.
+func checkTable(text []byte, separator rune) (line int, err error) {
+	mark := []byte(string(separator))
+	left, cells, quoted := jsonval.MaxParts(len(text)), 0, false
+	first, next := 1, 1
+	for n, b := range text {
+		if b == '\n' {
+			next++
+		}
+		switch {
+		case b == '\n' && !quoted:
+			first, cells = next, 0
+			continue
+		case cells == 0 && b != '\r': // a line without anything is none
+			left, cells = left-jsonval.ObjectParts-1, 1
+		}
+		switch {
+		case b == '"':
+			quoted = !quoted
+		case !quoted && bytes.HasPrefix(text[n:], mark):
+			left, cells = left-1, cells+1
+		}
+		if cells > maxFields {
+			return first, fmt.Errorf("the row has more than %d cells; a spreadsheet has at most %d columns", maxFields,
+				maxFields)
+		}
+		if left < 0 {
+			return 0, jsonval.TooManyParts(len(text))
+		}
+	}
+	return 0, nil
+}
+
 // isEmptyRow reports whether a row has no cell with anything in it. Spreadsheets write such rows where somebody once
 // typed.
 func isEmptyRow(cells []string) bool {
