@@ -17,6 +17,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/server"
 	"processidea/internal/flags"
+	"processidea/internal/heap"
 	_ "processidea/store/buckets" // stores in buckets
 )
 
@@ -86,6 +87,7 @@ reached.`,
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
 	slog.SetDefault(log) // for what panics, and for libraries
+	heap.KeepBelow(1)    // large bodies leave much garbage
 	o, wrong := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()
 	if err = flags.InvalidSettings(wrong, err); err != nil {

@@ -13,6 +13,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/internal/rehearsal"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/tools/kinds"
 )
 
@@ -125,6 +126,24 @@ func atItsPeak(do func()) (bytes int) {
 		default:
 			bytes = max(bytes, inUse()-before)
 		}
+	}
+}
+
+// Not parallel: it measures the memory of the program.
+func TestRowsOfAProgramAreNotCopiedUnlessTheyAreChanged(t *testing.T) {
+	rows := make([]map[string]any, 100_000)
+	for n := range rows {
+		rows[n] = map[string]any{"order": n}
+	}
+	taken := atItsPeak(func() { _, _ = ideafiles.Messages(rows, &ideafile.Idea{}) })
+	if perRow := taken / len(rows); perRow > 550 { // a map takes 336
+		t.Errorf("%d bytes a row", perRow)
+	}
+	named := map[string]any{"_instance": "x", "order": 1}
+	state := map[string]any{"type": "state", "order": 1}
+	_, ps := ideafiles.Messages([]map[string]any{named, state}, &ideafile.Idea{})
+	if len(ps) > 0 || named["_instance"] != "x" || len(state) != 2 {
+		t.Errorf("the rows are now %v and %v; %v", named, state, ps)
 	}
 }
 
