@@ -8,6 +8,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"processidea/internal/safego"
+	"processidea/model/ideafile"
 )
 
 // translateShutdownError turns an error that the worker's shutdown caused into activity.ErrResultPending, so that the
@@ -26,7 +27,23 @@ func workerStopping(ctx context.Context) bool {
 	if !errors.Is(ctx.Err(), context.Canceled) || activity.GetInfo(ctx).IsLocalActivity {
 		return false
 	}
-	cause := context.Cause(ctx)
-	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(cause) &&
-		!errors.Is(cause, activity.ErrActivityPaused) && !errors.Is(cause, activity.ErrActivityReset)
+	return safego.PanicOf(ctx, nil) == nil && !temporal.IsCanceledError(context.Cause(ctx)) && !endedByOperator(ctx)
 }
+
+// endedByOperator reports whether an operator of Temporal has ended the attempt, by pausing or resetting its activity.
+func endedByOperator(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	return errors.Is(cause, activity.ErrActivityPaused) || errors.Is(cause, activity.ErrActivityReset)
+}
+
+// hasRunBefore reports whether an activity that runs once at most was begun before: Temporal tries one again that was
+// paused meanwhile.
+func hasRunBefore(info activity.Info) bool {
+	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts == 1 && info.Attempt > 1
+}
+
+// errEndedByOperator is the error of a Call whose attempt an operator ended. It would be a lie that the Tool failed: it
+// may have had its effect.
+var errEndedByOperator = temporal.NewApplicationErrorWithOptions(
+	"an operator of Temporal paused or reset the activity while the tool ran", ideafile.CodeOutcomeUnknown,
+	temporal.ApplicationErrorOptions{})

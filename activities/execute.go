@@ -26,6 +26,9 @@ import (
 // see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer Heartbeat(ctx)()
+	if hasRunBefore(activity.GetInfo(ctx)) {
+		return nil, errEndedByOperator
+	}
 	endTurn, err := a.takeTurn(ctx, in)
 	if err != nil {
 		return nil, translateShutdownError(ctx, err)
@@ -35,7 +38,9 @@ func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) 
 	defer release()
 	ctx, end := a.observeCall(ctx, in)
 	value, err := a.executeTool(ctx, in)
-	err = translateShutdownError(ctx, err)
+	if err = translateShutdownError(ctx, err); err != nil && endedByOperator(ctx) {
+		err = errEndedByOperator
+	}
 	end(err)
 	return value, err
 }
