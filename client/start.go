@@ -23,6 +23,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/protocol"
 	"processidea/store/blobs"
+	"processidea/store/chain"
 )
 
 // StartOptions say what a process starts from. It carries all of it: the workers need none of the files.
@@ -147,6 +148,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	files := o.Delegates
 	o.Idea, o.Delegates, carried = delegate.ExtractFiles(o.Idea, o.Delegates)
+	o.dropOrigins()
 	o.Idea = delegate.WithInstructions(o.Idea, "", o.Delegates)
 	for key, file := range o.Delegates {
 		if source, ok := file.(jsonval.Object); ok {
@@ -196,6 +198,19 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.Delegates)
 	read, _ = ideafile.ReadIdea(o.Idea)
 	return read, nil
+}
+
+// dropOrigins takes out of Ideas that are no fork's of which others they are one: a caller may write there what he likes.
+func (o *StartOptions) dropOrigins() {
+	if o.ForkOf != "" || o.undoes {
+		return
+	}
+	o.Idea = chain.WithoutOrigin(o.Idea)
+	for key, file := range o.Delegates {
+		if source, ok := file.(jsonval.Object); ok {
+			o.Delegates[key] = chain.WithoutOrigin(source)
+		}
+	}
 }
 
 // normalRows makes rows with Go numbers and typed values rows of JSON values.

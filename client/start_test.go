@@ -72,6 +72,28 @@ func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 	}
 }
 
+// Else whoever may start had the chain say that it was forked from whatever process, and verify call it broken.
+func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
+	const claims = `{"context":[],"meta":{"origin":{"process":"paid","at":1,"digest":"d"},"path":"p"}}`
+	for name, c := range map[string]struct {
+		o     StartOptions
+		keeps bool
+	}{
+		"a start": {StartOptions{}, false}, "a fork": {StartOptions{ForkOf: "paid"}, true},
+		"what takes back": {StartOptions{undoes: true}, true},
+	} {
+		c.o.Idea, c.o.Delegates = ideaOf(t, claims).Source, IdeaFiles{"d.json": ideaOf(t, claims).Source}
+		if _, err := c.o.read(); err != nil {
+			t.Fatal(err)
+		}
+		for _, idea := range []any{c.o.Idea, c.o.Delegates["d.json"]} {
+			if meta := jsonval.AsObject(jsonval.At(idea, "meta")); (meta["origin"] != nil) != c.keeps || meta["path"] != "p" {
+				t.Errorf("%s: %v", name, meta)
+			}
+		}
+	}
+}
+
 func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 	named := map[string]any{"type": "instruction", "file": "p.json"}
 	policy := jsonval.ToJSONValue(map[string]any{"instruction": map[string]any{"text": "Be kind."}})

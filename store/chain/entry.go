@@ -136,6 +136,16 @@ func Fork(idea jsonval.Object) jsonval.Object {
 	return ideaOf(meta, idea)
 }
 
+// WithoutOrigin returns an Idea from which a process starts that is no fork. Else a caller could have it say that it is
+// one, and of what.
+func WithoutOrigin(idea jsonval.Object) jsonval.Object {
+	meta := jsonval.AsObject(idea["meta"])
+	if _, claims := meta[originKey]; !claims {
+		return idea
+	}
+	return ideaOf(jsonval.WithoutKey(meta, originKey), idea)
+}
+
 // MarkForgotten has a fork say of instances that nothing is left of that they were forgotten, for no Call to be theirs.
 func MarkForgotten(fork jsonval.Object, forgotten map[string]Forgotten) {
 	for _, raw := range jsonval.AsList(fork["context"]) {
