@@ -132,9 +132,13 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 	case isText && !IsCallStatus(text):
 		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames))
 	}
-	for k := range jsonval.Sorted(counts) {
+	for k, v := range jsonval.Sorted(counts) {
 		if near := diag.DidYouMean(k, callStatusNames); !IsCallStatus(k) && near != "" {
 			ps.AddAt(at, k, "unknown status %q%s", jsonval.Clip(k, 40), near)
+		}
+		_, isList := jsonval.AsStringList(v)
+		if _, wrong := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && wrong != nil { // else it would be for all
+			ps.AddAt(at, k, "want a list of instances, or how many, not %s", jsonval.Shown(v))
 		}
 	}
 }
