@@ -200,7 +200,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	return read, nil
 }
 
-// dropOrigins takes out of Ideas that are no fork's of which others they are one: a caller may write there what he likes.
+// dropOrigins takes out of Ideas that are no forks what they say of their origin: a caller may write anything there.
 func (o *StartOptions) dropOrigins() {
 	if o.ForkOf != "" || o.undoes {
 		return

@@ -165,7 +165,7 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 }
 
 // checkTable refuses a table with more cells than jsonval.MaxParts allows, or with more in a row than a spreadsheet has
-// columns, before any of it is read; line is that of the row, 0: of none. Quotes count as encoding/csv takes them, which
+// columns, before any of it is read; line is that of the row, 0: of none. Quotes count as encoding/csv takes them; it
 // ends where they are wrong.
 func checkTable(text []byte, separator rune) (line int, err error) {
 	mark := []byte(string(separator))
@@ -211,7 +211,7 @@ var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMB
 	`GETTING_DATA|(FIELD|CONNECT|BLOCKED|UNKNOWN|BUSY|PYTHON|EXTERNAL)!|` +
 	`Н/Д|ИМЯ\?|(ЗНАЧ|ССЫЛКА|ДЕЛ/0|ЧИСЛО|ПУСТО)!|N/B|NAAM\?|(WAARDE|DEEL/0|VERW|GETAL|LEEG)!|` +
 	`NAZWA\?|(ARG|N/D|DZIEL/0|ADR|LICZBA|ZERO)!|I/T|NAVN\?|(VÆRDI|VERDI|DIVISION/0|REFERENCE)!|` +
-	`NAMN\?|(SAKNAS|VÄRDEFEL|REFERENS|OGILTIGT)!|YOK|AD\?|(DEĞER|SAYI/0|BAŞV|SAYI)!)|` +
+	`NAMN\?|(SAKNAS|VÄRDEFEL|REFERENS|OGILTIGT)!|YOK|AD\?|(DEĞER|SAYI/0|BAŞV|SAYI)!)|` + //nolint:misspell // Swedish
 	`(Err|Fehler|Erreur):5\d\d)$`)
 
 // shortened finds numbers that Excel shows, and writes, in this form since they have twelve digits or more.

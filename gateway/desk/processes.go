@@ -93,7 +93,7 @@ type processPage struct {
 	WaitsFor             []string // beside people, whose Calls are counted
 	Actions              *client.ActionCounts
 	Orders               []orderRow
-	Undoes               jsonval.Object // the process of which it takes back what that did, by whom and why; empty: of none
+	Undoes               jsonval.Object // the process of which it takes back the effects, by whom, why; empty: of none
 	Undo                 string         // the page on which that is done; empty: it is not offered
 	Words                *shown.Words
 	HasAmounts, HasCosts bool     // of the listed instances

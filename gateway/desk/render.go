@@ -196,9 +196,9 @@ var functions = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visible,
 	"lower": strings.ToLower, "long": long, "processHref": processHref,
-	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText, "isRemark": approval.IsRemark,
-	"started": startedProcess,
-	"short":   short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
+	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText,
+	"isRemark": approval.IsRemark, "started": startedProcess,
+	"short": short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

@@ -137,7 +137,8 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 			ps.AddAt(at, k, "unknown status %q%s", jsonval.Clip(k, 40), near)
 		}
 		_, isList := jsonval.AsStringList(v)
-		if _, wrong := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && wrong != nil { // else it would be for all
+		// Anything else would count for all instances.
+		if _, wrong := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && wrong != nil {
 			ps.AddAt(at, k, "want a list of instances, or how many, not %s", jsonval.Shown(v))
 		}
 	}

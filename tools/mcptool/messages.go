@@ -127,24 +127,25 @@ func withSentID(m jsonrpc.Message, sent, text []byte) ([]byte, error) {
 	}
 	_, isNumber := answer.ID.Raw().(int64)
 	known, err := strconv.ParseFloat(fmt.Sprint(answer.ID.Raw()), 64)
-	wanted, unknown := strconv.ParseFloat(string(sent), 64)
-	switch {
-	case unknown == nil && (err != nil || known != wanted):
+	knows := err == nil
+	wanted, err := strconv.ParseFloat(string(sent), 64)
+	switch sentNumber := err == nil; {
+	case sentNumber && (!knows || known != wanted):
 		if answer.Error == nil {
 			return text, errors.New("it answers another request")
 		}
 		known = wanted
-	case err != nil, isNumber:
+	case !knows, isNumber:
 		return text, nil
 	}
-	if answer.ID, err = jsonrpc.MakeID(known); err != nil {
-		return text, nil
+	var again []byte
+	if answer.ID, err = jsonrpc.MakeID(known); err == nil {
+		again, err = jsonrpc.EncodeMessage(answer)
 	}
-	again, err := jsonrpc.EncodeMessage(answer)
-	if err != nil {
-		return text, nil
+	if err == nil {
+		text = again
 	}
-	return again, nil
+	return text, nil // as it came where it cannot be written anew
 }
 
 // pieces reads what next returns, piece by piece.
