@@ -90,6 +90,39 @@ func TestManyCallsAreDecidedOnWithOneCommand(t *testing.T) {
 	d.do("decide", "p", "--approve", "--yes").is(exit.Usage).complains("nothing waits for a person")
 }
 
+func TestDecideShowsCasesAndAmountsInTheWordsOfTheBusiness(t *testing.T) {
+	d := newDesk(t, map[string]string{"pay.json": strings.ReplaceAll(`{"config": {"instanceName": "†'order ${input.order}'"},
+		"schema": {"tools": {"formatText": {"type": "object", "_approval": true, "additionalProperties": false,
+			"properties": {"template": {"type": "string", "_display": "hidden"}, "values": {"type": "object", "properties": {
+				"cents": {"type": "integer", "title": "Amount", "_display": "money", "currency": "EUR", "minorUnits": true}}}},
+			"required": ["template", "values"]}}},
+		"context": [{"type": "input", "_instance": "①", "order": 4711, "cents": 229900},
+			{"type": "input", "_instance": "②", "order": 4712, "cents": 100},
+			{"type": "plan", "stage": "complete", "plan": [
+				{"_tool": "formatText", "_instance": "*", "template": "a template", "values": {"cents": "†input.cents"}}]}]}`, "'", "`")})
+	d.dev()
+	d.do("run", "pay.json", "--id", "p", "--detach").is(exit.Done)
+	d.eventually("both wait", func() bool {
+		var list []any
+		d.do("approvals", "p", "--json").is(exit.Done).json(&list)
+		return len(list) == 2
+	})
+	out := d.do("decide", "p", "--approve").is(exit.Usage).out
+	for _, want := range []string{"Amount, in all  2,300.00 EUR\n", "Call   Case        Amount\n",
+		"0.1@①  order 4711  2,299.00 EUR\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "a template") {
+		t.Errorf("what is hidden is shown:\n%s", out)
+	}
+	if out := d.do("decide", "p", "--approve", "--yes", "--json").is(exit.Done).out; !strings.Contains(out, "229900") ||
+		!strings.Contains(out, "a template") {
+		t.Errorf("the raw values are not there: %s", out)
+	}
+}
+
 // typist sits at a terminal of 60 columns.
 type typist struct {
 	d    *desk

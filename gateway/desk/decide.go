@@ -76,8 +76,8 @@ func (v *visit) surePage(list []api.Decision, boxes, about []string) surePage {
 	for _, a := range all.Approvals {
 		amounts[[2]string{a.Process, a.CallID}] = a.Amount()
 	}
-	p.Sum = sumOf(jsonval.Map(list, func(d api.Decision) *shown.Field { return amounts[[2]string{d.Process, d.Call}] }),
-		client.LanguageOf(v.Context()))
+	decided := jsonval.Map(list, func(d api.Decision) *shown.Field { return amounts[[2]string{d.Process, d.Call}] })
+	p.Sum = shown.SumOf(decided, client.LanguageOf(v.Context()))
 	return p
 }
 

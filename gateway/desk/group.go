@@ -119,7 +119,7 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	names := fieldTitles(t, list)
 	sum := func(name string) string {
 		fields := jsonval.Map(list, func(a client.Approval) *shown.Field { return a.Field(name) })
-		return sumOf(fields, list[0].Language)
+		return shown.SumOf(fields, list[0].Language)
 	}
 	isLeftOut := func(name string) bool {
 		return slices.Contains(spanFields, name) || slices.ContainsFunc(list[0].Hidden, func(hidden string) bool {
@@ -206,22 +206,6 @@ func cellOf(a client.Approval, name string, v any, length int) (text string, num
 		return shortText(v, length), isNumber(v)
 	}
 	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
-}
-
-// sumOf adds up money; "" if it is not money, is not known yet, or has several currencies.
-func sumOf(fields []*shown.Field, l shown.Language) string {
-	var values []any
-	for _, f := range fields {
-		if f == nil || f.Format.Display != shown.Money || f.Format.Currency != fields[0].Format.Currency {
-			return ""
-		}
-		values = append(values, f.Value)
-	}
-	if len(values) < 2 {
-		return ""
-	}
-	text, _ := fields[0].Format.Sum(values, l)
-	return text
 }
 
 // inOrder puts the names of columns into the order of the schema; those that it does not name come last.

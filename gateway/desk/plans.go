@@ -101,7 +101,7 @@ func (v *visit) planPage(plan client.Plan) planPage {
 	if p.More == len(plan.InWords) && p.More > 0 {
 		amounts := jsonval.Map(plan.InWords, func(c client.PlannedCall) *shown.Field { return c.Amount() })
 		amounts = slices.DeleteFunc(amounts, func(f *shown.Field) bool { return f == nil })
-		p.Sum = sumOf(amounts, plan.InWords[0].Language)
+		p.Sum = shown.SumOf(amounts, plan.InWords[0].Language)
 	}
 	p.InWords = plan.InWords[:min(len(plan.InWords), maxSentences)]
 	p.More -= len(p.InWords)

@@ -118,6 +118,22 @@ func (f Format) Sum(values []any, l Language) (text string, ok bool) {
 	return f.amountText(sum, l), true
 }
 
+// SumOf adds up money; "" if it is not money, is not known yet, or has several currencies.
+func SumOf(fields []*Field, l Language) string {
+	var values []any
+	for _, f := range fields {
+		if f == nil || f.Format.Display != Money || f.Format.Currency != fields[0].Format.Currency {
+			return ""
+		}
+		values = append(values, f.Value)
+	}
+	if len(values) < 2 {
+		return ""
+	}
+	text, _ := fields[0].Format.Sum(values, l)
+	return text
+}
+
 // Compare orders two amounts of money; values that are no amounts come last.
 func (f Format) Compare(a, b any) int {
 	x, isX := f.amount(a)

@@ -109,7 +109,8 @@ func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *cli
 		if o.yes {
 			out = a.Err // the result alone goes to standard output
 		}
-		if _, err := io.WriteString(out, tableText(p.ID(), table, fitting, print.TableWidth(out), all)); err != nil {
+		text := shownTableOf(table, list).text(p.ID(), fitting, print.TableWidth(out), all)
+		if _, err := io.WriteString(out, text); err != nil {
 			return err
 		}
 	}

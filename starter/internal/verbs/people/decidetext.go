@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,9 @@ import (
 
 	"processidea/client"
 	"processidea/client/bulk"
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/print"
 )
 
@@ -104,30 +108,90 @@ const (
 	maxCellWidth          = 44
 )
 
-// tableText shows what is to be decided on.
-func tableText(process string, t bulk.Table, fitting, width int, all bool) string {
+// shownTable is what is to be decided on, in the words of its Tools.
+type shownTable struct {
+	bulk.Table
+	list   []client.Approval
+	byCall map[string]client.Approval
+	titles map[string]string // of fields, by name
+}
+
+func shownTableOf(t bulk.Table, list []client.Approval) shownTable {
+	w := shownTable{t, list, map[string]client.Approval{}, map[string]string{}}
+	names := map[string][]string{} // by title
+	for _, a := range list {
+		w.byCall[a.CallID] = a
+		for _, f := range a.Fields {
+			if f.Format.Title != "" && !slices.Contains(names[f.Title], f.Name) {
+				names[f.Title] = append(names[f.Title], f.Name)
+			}
+		}
+	}
+	for title, of := range names {
+		if len(of) == 1 { // else their names tell them apart
+			w.titles[of[0]] = title
+		}
+	}
+	return w
+}
+
+// approval is the Call of a row, or one of its Calls: they differ in their instances alone.
+func (t shownTable) approval(r bulk.Row) client.Approval {
+	key, _ := ideafile.ParseCallKey(r.Call)
+	return t.byCall[key.ID(r.Instances[0])]
+}
+
+func (t shownTable) title(name string) string { return cmp.Or(t.titles[name], name) }
+
+// isHidden reports whether only operators look at a field: --json has it.
+func (t shownTable) isHidden(name string) bool {
+	return slices.ContainsFunc(t.list[0].Hidden, func(hidden string) bool {
+		return name == hidden || strings.HasPrefix(name, hidden+".")
+	})
+}
+
+// sum adds up the money of a field; empty if it is none.
+func (t shownTable) sum(name string) string {
+	fields := jsonval.Map(t.list, func(a client.Approval) *shown.Field { return a.Field(name) })
+	return shown.SumOf(fields, t.list[0].Language)
+}
+
+// text shows the table.
+func (t shownTable) text(process string, fitting, width int, all bool) string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s", process, print.Plural(t.Calls, "Call"))
 	if fitting > t.Calls {
 		fmt.Fprintf(&b, " of %d that fit", fitting)
 	}
 	b.WriteString("\n")
-	writeAlike(&b, t.Alike, width)
+	t.writeAlike(&b, width)
 	b.WriteString("\n")
 	rows := t.Rows
 	if !all {
 		rows = rows[:min(len(rows), maxRows)]
 	}
-	print.Blocks(&b, tableColumns(t, rows), width)
+	print.Blocks(&b, t.columns(rows), width)
 	if more := len(t.Rows) - len(rows); more > 0 {
 		fmt.Fprintf(&b, "and %s more: --all shows them\n", print.Plural(more, "row"))
 	}
 	return b.String()
 }
 
-// writeAlike says what is the same in all, each value on as many lines as it takes.
-func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
+// writeAlike says what is the same in all, each value on as many lines as it takes, and the sums of money.
+func (t shownTable) writeAlike(b *strings.Builder, width int) {
 	var names, values []string
+	var alike []bulk.Field
+	for _, f := range t.Alike {
+		if !t.isHidden(f.Name) {
+			value := shownValue(t.list[0], f.Name, f.Value, maxAlikeLength)
+			alike = append(alike, bulk.Field{Name: t.title(f.Name), Value: value})
+		}
+	}
+	for _, name := range append(jsonval.Map(t.Alike, func(f bulk.Field) string { return f.Name }), t.Columns...) {
+		if sum := t.sum(name); sum != "" && !t.isHidden(name) {
+			alike = append(alike, bulk.Field{Name: t.title(name) + ", in all", Value: sum})
+		}
+	}
 	widest := 0
 	for _, f := range alike {
 		widest = max(widest, utf8.RuneCountInString(f.Name))
@@ -135,7 +199,7 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	widest = min(widest, maxCellWidth)
 	for _, f := range alike {
 		name := "  " + print.Compact(f.Name, widest)
-		value := []rune(shownValue(f.Value, maxAlikeLength))
+		value := []rune(jsonval.AsText(f.Value))
 		for line := range slices.Chunk(value, max(width-widest-4, maxCellWidth/2)) {
 			names, values = append(names, name), append(values, string(line))
 			name = ""
@@ -146,37 +210,53 @@ func writeAlike(b *strings.Builder, alike []bulk.Field, width int) {
 	}
 }
 
-// shownValue is a value on one line; an empty text differs from a missing one.
-func shownValue(v any, maxWidth int) string {
+// shownValue is a value of a Call on one line; an empty text differs from a missing one.
+func shownValue(a client.Approval, name string, v any, maxWidth int) string {
+	if f := a.Field(name); f != nil {
+		v = f.Shown
+	}
 	if v == "" {
 		return `""`
 	}
 	return print.Compact(v, maxWidth)
 }
 
-// tableColumns returns the table's columns: the Call, the instances if a row stands for several, and what differs.
-func tableColumns(t bulk.Table, rows []bulk.Row) [][]string {
-	calls, instances, several := []string{"Call"}, []string{"Instances"}, false
+// columns are the Call, the case it is about, the instances if a row stands for several, and what differs.
+func (t shownTable) columns(rows []bulk.Row) [][]string {
+	calls, cases, instances := []string{"Call"}, []string{"Case"}, []string{"Instances"}
+	named, several := false, false
 	for _, r := range rows {
 		calls = append(calls, print.Compact(r.Call, maxCellWidth))
-		names := ""
-		if len(r.Instances) > 1 {
+		key, _ := ideafile.ParseCallKey(r.Call)
+		names := jsonval.Map(r.Instances, func(token string) string {
+			return cmp.Or(t.byCall[key.ID(token)].InstanceName, token)
+		})
+		own, all := "", ""
+		if len(names) > 1 {
 			several = true
-			names = print.FitWidth(fmt.Sprintf("%d: %s", len(r.Instances),
-				print.Printable(strings.Join(r.Instances, ", "))), maxInstanceNamesWidth)
+			all = print.FitWidth(fmt.Sprintf("%d: %s", len(names), print.Printable(strings.Join(names, ", "))),
+				maxInstanceNamesWidth)
+		} else if names[0] != r.Instances[0] {
+			named, own = true, print.Compact(names[0], maxCellWidth)
 		}
-		instances = append(instances, names)
+		cases, instances = append(cases, own), append(instances, all)
 	}
 	columns := [][]string{calls}
+	if named {
+		columns = append(columns, cases)
+	}
 	if several {
 		columns = append(columns, instances)
 	}
 	for _, name := range t.Columns {
-		c := []string{print.Compact(name, maxCellWidth)}
+		if t.isHidden(name) {
+			continue
+		}
+		c := []string{print.Compact(t.title(name), maxCellWidth)}
 		for _, r := range rows {
 			text := ""
 			if v, has := r.Values[name]; has {
-				text = shownValue(v, maxCellWidth)
+				text = shownValue(t.approval(r), name, v, maxCellWidth)
 			}
 			c = append(c, text)
 		}
