@@ -128,8 +128,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
-		var unknown unknownOutcome
-		e = &Error{Retry: !IsRefused(err), Err: err, OutcomeUnknown: errors.As(err, &unknown)}
+		e = &Error{Retry: !IsRefused(err), Err: err}
 	}
 	s := v.striker()
 	if e.Err != nil {

@@ -20,11 +20,8 @@ type Error struct {
 	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
 	// or a secret. Only the operator of the worker can mend that.
 	NotAllowed bool
-	// OutcomeUnknown reports that the connection broke when the server may have done what it was asked.
-	OutcomeUnknown bool
-
-	act       string // method and URL template
-	throttled bool   // the server is asked too often, and has not read the request
+	act        string // method and URL template
+	throttled  bool   // the server is asked too often, and has not read the request
 }
 
 // Error reads `httptool: act thing: cause`.
@@ -48,13 +45,10 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode distinguishes what the worker lacks, and an unknown outcome, for runner.FaultCode.
+// FaultCode distinguishes what the worker lacks, for runner.FaultCode.
 func (e *Error) FaultCode() string {
-	switch {
-	case e.NotAllowed:
+	if e.NotAllowed {
 		return ideafile.CodeNotAllowed
-	case e.OutcomeUnknown:
-		return ideafile.CodeOutcomeUnknown
 	}
 	return ""
 }
@@ -78,12 +72,6 @@ type struckError struct {
 
 func (e *struckError) Error() string        { return e.text }
 func (e *struckError) Is(target error) bool { return errors.Is(e.err, target) }
-
-// unknownOutcome marks the cause of an Error with OutcomeUnknown.
-type unknownOutcome struct{ error }
-
-// Unwrap returns the cause.
-func (u unknownOutcome) Unwrap() error { return u.error }
 
 // finalCause marks a cause that is not the network's.
 type finalCause struct{ error }

@@ -3,46 +3,34 @@ package httptool
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync/atomic"
 )
 
 const maxRedirects = 5
 
 // send carries a request through its redirects, each hop checked against the
 // allow-list, and reads the answer.
-//
-// An error after a connection took a request that may have an effect is an unknownOutcome.
 func (c *Client) send(ctx context.Context, r *request) (*response, error) {
-	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) {
-		connected.Store(true)
-	}})
-	sent := false
 	for hop := 0; ; hop++ {
 		err := c.admitURL(r.url)
 		var resp *http.Response
 		if err == nil {
-			connected.Store(false)
 			resp, err = c.attempt(ctx, r)
-			sent = sent || connected.Load() && r.method != http.MethodGet && r.method != http.MethodHead
 		}
 		if err != nil && hop > 0 && isNotAllowed(err) {
 			err = finalErrorf("redirect: %s", err) // the server has chosen the host, and not the tool's designer
 		}
 		if err != nil {
-			return nil, transportError(ctx, err, sent)
+			return nil, transportError(ctx, err)
 		}
 		next, err := redirectRequest(r, resp)
 		if next == nil && err == nil {
 			a, err := c.read(resp)
 			if err != nil {
-				return nil, transportError(ctx, err, sent)
+				return nil, transportError(ctx, err)
 			}
 			return a, a.statusError(r.anyStatus, c.now())
 		}
@@ -161,17 +149,10 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// transportError returns the context's error after a timeout, whatever failed because of it. sent: the server may have
-// done what it was asked.
-func transportError(ctx context.Context, err error, sent bool) error {
-	var read *Error
-	switch {
-	case IsRefused(err):
-		return err
-	case ctx.Err() != nil:
+// transportError returns the context's error after a timeout, whatever failed because of it.
+func transportError(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !IsRefused(err) {
 		return ctx.Err()
-	case sent && !errors.As(err, &read):
-		return unknownOutcome{err}
 	}
 	return err
 }
