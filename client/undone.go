@@ -71,18 +71,22 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	return f, err
 }
 
-// undoneHereOrBefore says, by their ids, which Calls of the process were undone, and which that it was forked with.
+// undoneHereOrBefore says, by their ids, which Calls of the process were undone, and which that it was forked with: of
+// one that was forgotten nobody knows these.
 func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, error) {
 	made, _, err := c.undoneCalls(ctx)
-	var idea jsonval.Object
-	if err == nil {
-		idea, err = c.load(ctx, "undo", 0)
-	}
 	if err != nil {
 		return nil, err
 	}
-	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
-	byID, err := c.undoneBefore(ctx, read)
+	byID := map[string]UndoneCall{}
+	idea, err := c.load(ctx, "undo", 0)
+	if err == nil {
+		read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+		byID, err = c.undoneBefore(ctx, read)
+	}
+	if errors.Is(err, ErrForgotten) {
+		err = nil
+	}
 	for of, one := range made {
 		byID[of.CallID] = one
 	}

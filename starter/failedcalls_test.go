@@ -49,7 +49,7 @@ func TestAProcessWithFailedCallsIsMarkedOnEveryFace(t *testing.T) {
 			return strings.Contains(d.do("list").is(exit.Done).out, id+"    completed")
 		})
 		marks("list", d.do("list").is(exit.Done).out, id+"    completed, 1 Call failed")
-		marks("the desk's list", d.page(n.Gateway, "/desk/processes"), "<td>completed, 1 step failed</td>")
+		marks("the desk's list", d.page(n.Gateway, "/desk/processes"), ">completed, 1 step failed</td>")
 		marks("the desk's page", d.page(n.Gateway, "/desk/processes/"+id), "finished, 1 step failed")
 		var listed struct{ Processes []client.Summary }
 		if err := json.Unmarshal([]byte(d.page(n.Gateway, "/api/processes")), &listed); err != nil {

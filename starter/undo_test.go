@@ -401,6 +401,9 @@ func TestAPersonAnswersForWhatItsToolCannotTakeBack(t *testing.T) {
 	b.closed = false
 	b.mu.Unlock()
 	d.do("answer", "p-undo-1", "0.1@t7", "--output", `"by phone"`, "--by", "ann").is(exit.Done)
+	d.eventually("the answered Call is not listed any more", func() bool {
+		return !strings.Contains(d.do("approvals", "p-undo-1", "--json").is(exit.Done).out, `"0.1@t7"`)
+	})
 	d.do("decide", "p-undo-1", "--call", "0.1", "--yes", "--approve", "--by", "ann").is(exit.Done)
 	waiting("0.2")
 	d.do("decide", "p-undo-1", "--yes", "--approve", "--by", "ann").is(exit.Done)

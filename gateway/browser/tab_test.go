@@ -351,8 +351,8 @@ func (t *tab) width(pixels int64) {
 
 // focused tells which control has the focus, and whether that is seen.
 type focused struct {
-	Path, Name, Text, Kind string
-	Seen                   bool
+	Path, Name, Text, Kind, Href string
+	Seen                         bool
 }
 
 const pathOf = `const pathOf = (e) => { const p = []; for (; e && e.parentElement; e = e.parentElement) p.unshift([...e.parentElement.children].indexOf(e)); return p.join("/") };`
@@ -360,7 +360,7 @@ const pathOf = `const pathOf = (e) => { const p = []; for (; e && e.parentElemen
 func (t *tab) focus() focused {
 	t.Helper()
 	return js[focused](t, `(() => {`+pathOf+` const e = document.activeElement, s = getComputedStyle(e);
-		return {Path: pathOf(e), Name: e.name || "", Text: e.textContent.trim(), Kind: e.localName, Seen: s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0} })()`)
+		return {Path: pathOf(e), Name: e.name || "", Text: e.textContent.trim(), Kind: e.localName, Href: e.getAttribute("href") || "", Seen: s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0} })()`)
 }
 
 // tabTo goes on by Tab until a control has the focus.
