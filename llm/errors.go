@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -80,6 +81,11 @@ func (x *exchange) classify(err error) *Error {
 			says = "gives no reply"
 		}
 		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), says, x.redact(x.cause(err)))
+		if errors.As(err, &none) && x.isPage() {
+			return &Error{Code: turn.CodeLLMUnreachable, Message: message + ". See that " +
+				x.client.config.variable("OPENAI_BASE_URL") + " is the address of an LLM's server, and that no proxy " +
+				"wants a login before it; then resume the process"}
+		}
 		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
 			RetryAfter: retryAfter(x.response, time.Now())}
 	}
@@ -94,6 +100,17 @@ func (x *exchange) classify(err error) *Error {
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
 		RetryAfter: retryAfter(x.response, time.Now())}
+}
+
+// isPage reports whether a page for people came in place of a reply, as from a proxy that wants a login, or from an
+// address that is not an LLM's: a person must mend that, and waiting does not. A batch is waited for all the same: its
+// server has taken it.
+func (x *exchange) isPage() bool {
+	if x.response == nil || !isStream(x.response.Request) {
+		return false
+	}
+	kind, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
+	return kind == "text/html"
 }
 
 func (x *exchange) cause(err error) string {

@@ -80,15 +80,15 @@ const maxFileBytes = 2 * maxReplyBytes
 // it.
 func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	response, err := x.respondInTime(r, next)
-	isStream := strings.HasSuffix(r.URL.Path, "/chat/completions") // which is read event by event
+	stream := isStream(r)
 	if x.response = response; response != nil {
 		model := x.params.Model
-		if isStream && response.StatusCode == http.StatusOK {
+		if stream && response.StatusCode == http.StatusOK {
 			model = "" // the answer may still say that the model is unavailable
 		}
 		x.client.circuit.recordAnswer(model, response.StatusCode)
 	}
-	if err != nil || isStream {
+	if err != nil || stream {
 		return response, err
 	}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
@@ -100,6 +100,9 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	memory.LimitBody(response, maxFileBytes, nil)
 	return response, nil
 }
+
+// isStream reports whether the answer is read event by event.
+func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
 
 // respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all by then, not
 // even a status. The server then counts as unavailable, and there must be time left to report that.

@@ -2,7 +2,6 @@ package llm
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -32,8 +31,7 @@ type textFilter struct {
 	thought  bool   // thoughts have come
 	cut      []byte // the beginning of a character whose end has not come yet
 	preamble string // the text before the object, as far as it is needed to find it
-	head     string // the beginning of a preamble too long to be searched
-	prose    []byte // what has come before the object, without thoughts
+	head     string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
 	bytes    int    // seen so far
 	blank    int    // white space in a row, in characters
 }
@@ -123,7 +121,7 @@ var (
 // skipPreamble drops text until the opening brace. The brace may follow white space, thoughts, and a Markdown fence
 // with prose before the fence. A brace within prose does not count: it may be an example.
 func (f *textFilter) skipPreamble(text string) error {
-	f.preamble, f.prose = strings.TrimLeft(f.preamble+text, leadingSpace), append(f.prose, text...)
+	f.preamble = strings.TrimLeft(f.preamble+text, leadingSpace)
 	if f.skipThoughts(); f.thinking {
 		return nil
 	}
@@ -144,7 +142,7 @@ func (f *textFilter) skipPreamble(text string) error {
 		return nil
 	}
 	rest := f.preamble[brace:]
-	f.begun, f.preamble, f.prose = true, "", nil
+	f.begun, f.preamble = true, ""
 	_, err := io.WriteString(f.out, rest)
 	return err
 }
@@ -165,36 +163,8 @@ func (f *textFilter) skipThoughts() {
 		}
 		f.thinking, f.thought, f.head = false, true, ""
 		f.preamble = strings.TrimLeft(f.preamble[end[1]:], leadingSpace)
-		f.prose = append(f.prose[:0], f.preamble...)
-	}
-	if f.thinking {
-		f.prose = f.prose[:0]
 	}
 	if f.thinking || f.head != "" {
 		f.preamble = f.preamble[max(0, len(f.preamble)-maxMarkLength):]
 	}
-}
-
-var (
-	// bareObject finds a solution that begins a line, or stands behind a mark of the LLM's template.
-	bareObject = regexp.MustCompile(`(?m)(?:^[ \t]*|>)(\{\s*"(?:calls|output|finished|notes)"\s*:)`)
-	// templateEnd finds the marks at the end of a reply, which some servers pass on.
-	templateEnd = regexp.MustCompile(`(?:\s|<\|?/?\w{1,20}\|?>)+$`)
-)
-
-// maxBareObjects bounds how many beginnings of objects are tried.
-const maxBareObjects = 50
-
-// takeBareObject writes the solution that ends a text of prose, and reports whether there is one. Only the text's end
-// tells it from an example in the prose.
-func (f *textFilter) takeBareObject() bool {
-	text := templateEnd.ReplaceAll(f.prose, nil)
-	for _, at := range bareObject.FindAllSubmatchIndex(text, maxBareObjects) {
-		if object := text[at[2]:]; !f.begun && json.Valid(object) {
-			f.begun, f.prose = true, nil
-			_, err := f.out.Write(object)
-			return err == nil
-		}
-	}
-	return false
 }

@@ -46,14 +46,10 @@ func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, k
 // Read gives the text of the next chunk that has any.
 func (r *replyReader) Read(p []byte) (int, error) {
 	for r.buffered.Len() == 0 {
-		switch {
-		case r.err != nil:
-			return 0, io.EOF
-		case r.next():
-			r.takeChunk(r.stream.chunk)
-		case r.stream.Err() != nil || !r.filter.takeBareObject():
+		if r.err != nil || !r.next() {
 			return 0, io.EOF
 		}
+		r.takeChunk(r.stream.chunk)
 	}
 	return r.buffered.Read(p)
 }
