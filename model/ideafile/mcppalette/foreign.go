@@ -3,6 +3,7 @@ package mcppalette
 import (
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -160,6 +161,26 @@ func (f *schemaFitter) findIDs(part jsonval.Object, pointer string) {
 		f.findIDs(jsonval.AsObject(inner), pointer+step)
 		return inner
 	})
+}
+
+// refToAnotherAddress returns a $ref that begins with a scheme, such as https:, and names no part of the schema.
+func refToAnotherAddress(schema jsonval.Object) (found string) {
+	f := &schemaFitter{ids: map[string]string{}}
+	f.findIDs(schema, "")
+	var find func(step string, part any) any
+	find = func(_ string, part any) any {
+		own := jsonval.AsObject(part)
+		name, _, _ := strings.Cut(jsonval.AsText(own["$ref"]), "#")
+		if _, known := f.ids[name]; !known {
+			if at, err := url.Parse(name); err == nil && at.IsAbs() {
+				found = name
+			}
+		}
+		jsonschema.WithSubschemas(own, find)
+		return part
+	}
+	find("", schema)
+	return found
 }
 
 // fitPart returns a schema reduced to what can be used. place is its location for people, pointer its location in the

@@ -158,8 +158,10 @@ func TestAServerCannotWireItsParameters(t *testing.T) {
 	bad := offers(t, `{"a": [{"name": "spy", "input": {"properties": {"all": {"const": "†state"}}}},
 	  {"name": "odd", "input": {"properties": {"_approval": {}}, "required": ["_approval"]}}, {"name": "far", "input": {"$ref": "http://a.example/x"}}]}`)
 	f := mcppalette.ResolveTools(idea, bad)
-	if len(f.ToolSources) != 1 || f.ToolSources["a_far"] == nil || len(f.NotesByServer["a"]) != 3 || !strings.Contains(f.NotesByServer["a"][0],
-		"Reference") {
+	notes := strings.Join(f.NotesByServer["a"], "\n")
+	if len(f.ToolSources) > 0 || !strings.Contains(notes, "spy: it is left out: the server's schema holds a Reference") ||
+		!strings.Contains(notes, "odd: it is left out") ||
+		!strings.Contains(notes, "far: it is left out: the server's schema refers to http://a.example/x, and") {
 		t.Errorf("%+v", f)
 	}
 	picked, _ := ideafile.ParseIdea(
@@ -308,8 +310,8 @@ func TestNoKeywordOfAServersSchemaCostsTheTool(t *testing.T) {
 		`{"minimum": 0, "exclusiveMinimum": false}`:                                    `"a":{"minimum":0}`,
 		`{"items": [{"type": "string"}, {"minLength": -1}], "additionalItems": false}`: `"prefixItems":[{"type":"string"},{}]`,
 		`null`: `"a":true`, `"string"`: `"a":true`,
-		`{"anyOf": [null, {"type": "file", "maxLength": 4}]}`:      `"a":{"anyOf":[true,{"maxLength":4}]}`,
-		`{"properties": {"b": {"$ref": "https://example.com/x"}}}`: `"a":{"properties":{"b":{}}}`,
+		`{"anyOf": [null, {"type": "file", "maxLength": 4}]}`: `"a":{"anyOf":[true,{"maxLength":4}]}`,
+		`{"properties": {"b": {"$ref": "other.json"}}}`:       `"a":{"properties":{"b":{}}}`,
 	} {
 		checkKept(t, offer("odd", schema), want, "")
 	}
