@@ -198,15 +198,15 @@ func withoutNullValues(m jsonval.Object) jsonval.Object {
 	return out
 }
 
-// checkSchema refuses a schema that cannot be read, that refers to another address, that needs a parameter which no Call
-// can give, or that wires one: a server must not decide which values of State it is sent.
+// checkSchema refuses a schema that cannot be read, that refers to another address, that needs a parameter which no
+// Call can give, or that wires one: a server must not decide which values of State it is sent.
 func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)
 	}
 	if ref := refToAnotherAddress(s.InputSchema); ref != "" {
-		ps.Add(path, "the server's schema refers to %s, and no schema is loaded from another address; ask the server's "+
-			"operator to put it into the tool's own", jsonval.Short(ref))
+		ps.Add(path, "the server's schema refers to %s, and no schema is loaded from another address; ask the "+
+			"server's operator to put it into the tool's own", jsonval.Short(ref))
 	}
 	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
 		if _, wired := ideafile.WiredReference(schema); wired {
