@@ -24,6 +24,8 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 	}{
 		"it ends without saying so": {streaming(chunks(said[0], call)), 1,
 			"the stream ended before the reply did"},
+		"an end in each chunk is null, in quotes": {streaming(chunks(said[0], call,
+			`{"choices":[{"index":0,"delta":{"content":","},"finish_reason":"null"}]}`)), 1, "the stream ended before the reply did"},
 		"it says that it is done too soon": {streaming(chunks(said[0], call, done)), 1,
 			"the stream ended before the reply did"},
 		"an error object comes": {

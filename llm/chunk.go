@@ -103,6 +103,9 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 			reasons:   stringAt(delta, "reasoning_content")+stringAt(delta, "reasoning") != "",
 			functions: functionsOf(delta),
 		})
+		if last := &c.choices[len(c.choices)-1]; last.finish == "null" { // DashScope, until the end
+			last.finish = ""
+		}
 		if u := usageOf(o.Get("usage")); c.usage == (turn.TokenUsage{}) { // Moonshot
 			c.usage = u
 		}
