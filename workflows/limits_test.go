@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.temporal.io/sdk/converter"
+
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -53,6 +55,49 @@ func TestALimitOfCallsStopsPlansThatRunDirectly(t *testing.T) {
 				t.Errorf("%s %+v, %d payments", r.Status, r.Calls, len(till.seen()))
 			}
 		})
+	}
+}
+
+// A late report without the need of an instance could be taken for its answer to what a resume grants it: the limit
+// would count the granted Calls as made, and pause the process again before they begin.
+func TestAnInstanceReportsWhatItNeedsWhileAPauseHoldsIt(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	s := newScenario(t, `{"config": {"limits": {"calls": 5}}, "schema": {"tools": {"pay": `+till.pay("false")+
+		`}}, "context": [`+rowsOf(4)+pays(3, "")+`]}`)
+	run := s.start()
+	s.pausedAtLimit(till, 5)
+	var latest map[string]turn.InstanceReport
+	eventually(t, "all that have work left have reported that they are held", func() bool {
+		latest = map[string]turn.InstanceReport{}
+		for _, e := range history(t, s.id).GetEvents() {
+			signal := e.GetWorkflowExecutionSignaledEventAttributes()
+			var sent turn.ReportSignal
+			if signal.GetSignalName() == protocol.SignalReport &&
+				converter.GetDefaultDataConverter().FromPayloads(signal.GetInput(), &sent) == nil {
+				for _, r := range append(sent.Reports, sent.InstanceReport) {
+					latest[r.Token] = r
+				}
+			}
+		}
+		delete(latest, "")
+		for _, r := range latest {
+			if r.QuotaUse.Calls < 3 && (!r.HeldByPause || r.Running > 0) {
+				return false
+			}
+		}
+		return len(latest) == 4
+	})
+	needed := 0
+	for _, r := range latest {
+		needed += max(r.QuotaUse.Calls, r.QuotaUse.NeededQuota.Calls)
+	}
+	if needed != 12 {
+		t.Errorf("12 Calls are needed in all, and the reports say %d", needed)
+	}
+	s.signal(s.id, approval.SteerResume, map[string]any{"limits": map[string]any{"calls": 12}})
+	if r := s.end(run); r.Status != loop.StatusCompleted || r.Calls.Done != 12 {
+		t.Errorf("%s %+v", r.Status, r.Calls)
 	}
 }
 

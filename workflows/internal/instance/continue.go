@@ -37,6 +37,7 @@ type Carried struct {
 	RefusedThrough  int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
 	ReportedThrough int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
 	Held            bool `json:"held,omitempty"`      // the process is paused: nothing new starts
+	RevertedStarts  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
 	ReleaseNumber   int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
 	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
 	ChangedSinceStarting bool `json:"dirty,omitempty"`

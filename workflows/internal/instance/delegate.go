@@ -178,7 +178,7 @@ func (i *instance) remainingCallQuota() int {
 // quotaUse is what the instance has begun and used, and what it needs for held-up Calls and for its delegates.
 func (i *instance) quotaUse() turn.QuotaUse {
 	book, _ := i.quotaLedger()
-	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls)})
+	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls) + i.RevertedStarts})
 }
 
 // initialDelegateQuota is what a delegate may begin before it has asked: nothing if that is limited.

@@ -38,7 +38,7 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	held := i.Held && !i.dataflow.UndoesWhilePaused()
 	if !held {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
-		i.ChangedSinceStarting = false
+		i.ChangedSinceStarting, i.RevertedStarts = false, 0
 	}
 	i.combineBlobUpdates(ctx)
 	if held {
@@ -82,12 +82,14 @@ func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) 
 }
 
 // revertQueuedStarts empties the queue, of which nothing has run: while the process is paused, nobody is to wait for
-// these Calls, and what they read may be undone. They are queued again when it goes on.
+// these Calls, and what they read may be undone. They are queued again when it goes on. Their need of quota stays on
+// report: a report without it could be taken for the answer to a grant that comes with the end of the pause.
 func (i *instance) revertQueuedStarts() {
 	for _, r := range i.queuedCalls {
 		i.dataflow.RevertStart(r.Record.ID)
 		i.ChangedSinceStarting = true
 	}
+	i.RevertedStarts += len(i.queuedCalls)
 	i.queuedCalls = nil
 }
 
