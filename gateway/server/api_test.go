@@ -37,12 +37,21 @@ func (h *house) begin(texts ...string) (id string) {
 	return id
 }
 
-// waiting waits until so many Calls of a process wait, and gives them.
+// waiting waits until so many Calls of a process wait, at the inbox too, which follows the server's index, and gives
+// them.
 func (h *house) waiting(id string, n int) (list []map[string]any) {
 	h.Helper()
 	eventually(h, fmt.Sprint(n, " Calls of ", id, " wait"), func() bool {
 		list = h.get("/api/processes/" + url.PathEscape(id) + "/approvals").is(200).list("approvals")
 		return len(list) == n
+	})
+	eventually(h, "the inbox has the Calls of "+id, func() bool {
+		all := h.get("/api/approvals").is(200).list("approvals")
+		return !slices.ContainsFunc(list, func(a map[string]any) bool {
+			return !slices.ContainsFunc(all, func(b map[string]any) bool {
+				return a["process"] == b["process"] && a["call"] == b["call"]
+			})
+		})
 	})
 	return list
 }
