@@ -1,8 +1,6 @@
 package quality
 
 import (
-	"encoding/json"
-	"math/big"
 	"regexp"
 	"slices"
 	"strconv"
@@ -282,13 +280,13 @@ func (d comparedCall) sameAs(o comparedCall) bool {
 	}
 	mine, _ := d.decidedPart(nil, d.parts, both)
 	others, _ := o.decidedPart(nil, o.parts, both)
-	return jsonval.Equal(mine, others)
+	return jsonval.SameValue(mine, others)
 }
 
 // decidedPart returns the part of a value that the rules count; counts reports whether there is one.
 func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
 	if references[at.String()] {
-		return exactNumber(v), true
+		return v, true
 	}
 	switch v := v.(type) {
 	case jsonval.Object:
@@ -314,21 +312,7 @@ func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]
 			l.name = at[n]
 		}
 	}
-	return exactNumber(v), slices.ContainsFunc(decisionRules,
-		func(decides func(scalar) bool) bool { return decides(l) })
-}
-
-// exactNumber gives equal numbers one form, without a float: 1 for 1.0.
-func exactNumber(v any) any {
-	n, isNumber := v.(json.Number)
-	// a number outside a float's range has too many digits to convert in time
-	if about, err := n.Float64(); !isNumber || err != nil || (about == 0 && len(n) > 20) {
-		return v
-	}
-	if r, ok := new(big.Rat).SetString(n.String()); ok {
-		return "number " + r.RatString()
-	}
-	return v
+	return v, slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(l) })
 }
 
 // schemaAt is the Tool's schema for a place in a Call: in its parameters, or in its result.

@@ -21,7 +21,7 @@ const tools = `{
 			"score": {"type": "number"}, "why": {"type": "string"}}}},
 	"pay": {"type": "object", "properties": {"to": {"type": "string"}, "orderId": {"type": "string"}, "amount": {"type": "number"},
 		"sure": {"type": "boolean"}, "day": {"type": "string", "format": "date"}, "note": {"type": "string"},
-		"tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}, "words": {"type": "array", "items": {"type": "string"}}},
+		"order": {"type": "object"}, "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}, "words": {"type": "array", "items": {"type": "string"}}},
 		"$defs": {"tag": {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}}}
 }`
 
@@ -30,7 +30,7 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 	t.Parallel()
 	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": `+tools+`}, "context": [
 		{"type": "input", "shop": "north", "other": "south"},
-		{"type": "state", "_instance": "1", "state": {"order": "A-1", "again": "A-1", "sum": 5},
+		{"type": "state", "_instance": "1", "state": {"order": "A-1", "again": "A-1", "sum": 5, "bill": {"cents": 5}},
 			"schema": {"properties": {"mood": {"$ref": "#/$defs/mood"}}, "$defs": {"mood": {"properties": {"now": {}, "then": {}}}}}}]}`)
 	palette := &ideafile.Palette{Tools: idea.Tools, InstanceTokens: []string{"1", "2"},
 		BindingByTool: map[string]ideafile.ToolBinding{"judge": {Kind: ideafile.KindLatent}, "pay": {Kind: ideafile.KindHTTP}}}
@@ -57,6 +57,8 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 		"a Reference to another value":   {pay + `"to":"†input.shop"}`, pay + `"to":"†input.other"}`, true},
 		"two References to one value":    {pay + `"to":"†state.order"}`, pay + `"to":"†state.again"}`, false},
 		"a Reference to the same number": {pay + `"amount":"†state.sum"}`, pay + `"amount":5.0}`, false},
+		"a Reference to an object":       {pay + `"order":"†state.bill"}`, pay + `"order":{"cents":5.0}}`, false},
+		"a Reference to another object":  {pay + `"order":"†state.bill"}`, pay + `"order":{"cents":5.1}}`, true},
 		"a value that one leaves out":    {pay + `"amount":1}`, pay + `"note":"a"}`, true},
 		"an enum in a latent result":     {judge + `{"mood":"good"}}`, judge + `{"mood":"bad"}}`, true},
 		"a number in a latent result":    {judge + `{"score":1}}`, judge + `{"score":1.0}}`, false},
