@@ -252,6 +252,21 @@ func TestPartsDrawWholeRequestsAndKeepTheShareTogether(t *testing.T) {
 						got := len(tally.Draw(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
 						if got != 0 && got != 25 {
 							t.Fatalf("%v: %d of 25 are drawn", share, got)
+// TestProcessesOfOneInstanceKeepTheShareTogether: however small it is, some are drawn.
+func TestProcessesOfOneInstanceKeepTheShareTogether(t *testing.T) {
+	t.Parallel()
+	const processes = 40_000
+	for _, share := range []float64{0.001, 0.003, 0.01, 0.05} {
+		drawn := 0
+		for n := range processes {
+			drawn += len(new(quality.Tally).Draw(quality.NewSeed(fmt.Sprint(n)), 1, 1, share, false))
+		}
+		if want := processes * share; math.Abs(float64(drawn)-want) > 4*math.Sqrt(want) {
+			t.Errorf("%v: %d of %d are drawn", share, drawn, processes)
+		}
+	}
+}
+
 						}
 						drawn += got / 25
 					}

@@ -72,7 +72,8 @@ func initialRest(seed string) float64 {
 		at, part = len(seed), 0
 	}
 	sum := sha256.Sum256([]byte(seed[:at]))
-	return math.Mod(float64(sum[0])/256+float64(float64(part)*math.Phi), 1)
+	fraction := math.Ldexp(float64(binary.BigEndian.Uint32(sum[:])), -32) // fine enough for every share
+	return math.Mod(fraction+float64(float64(part)*math.Phi), 1)
 }
 
 // NewSeed is the seed of a process that no Idea gives one.
