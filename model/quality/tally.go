@@ -110,7 +110,7 @@ func (c Count) Interval() (low, high float64) {
 	}
 	n, p := float64(c.Rechecked), float64(c.Differed)/float64(c.Rechecked)
 	middle := p + z95*z95/(2*n)
-	half := z95 * math.Sqrt(float64(p*(1-p))/n+z95*z95/(4*n*n))
+	half := float64(z95 * math.Sqrt(float64(p*(1-p))/n+z95*z95/(4*n*n)))
 	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
 }
 
