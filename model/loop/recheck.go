@@ -26,7 +26,7 @@ func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
 // Quality reports the comparison of the answers that were asked for twice.
 func (l *Loop) Quality() *quality.Report {
-	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings))
+	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings), l.Idea.Config.Quality.Limit)
 }
 
 // drawRecheck draws the instances of the Request that was just composed which are asked about twice.

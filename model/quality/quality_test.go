@@ -153,7 +153,7 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 		part.Add(turn.Comparison{Position: 101, FirstLLM: "b", LLM: "b"})
 		whole.Merge(part)
 	}
-	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{First: 100, Now: 50, Because: "x"}))))
+	got := string(jsonval.Encode(jsonval.ToJSONValue(whole.Report(quality.Size{First: 100, Now: 50, Because: "x"}, -1))))
 	want := `{"byLLM":[{"again":"b","differed":2,"llm":"a","rechecked":4},{"again":"b","differed":0,"llm":"b","rechecked":2}],` +
 		`"byPosition":[{"differed":2,"from":1,"rechecked":4,"to":25},{"differed":0,"from":101,"rechecked":2,"to":125}],` +
 		`"differed":2,"interval":[0.097,0.7],"rechecked":6,"share":0.333,"size":{"because":"x","first":100,"now":50},` +
@@ -161,12 +161,25 @@ func TestTalliesOfPartsAddUpByPlaceInThePrompt(t *testing.T) {
 	if got != want {
 		t.Error(got)
 	}
-	if got := whole.Report(quality.Size{}).Lines(); len(got) != 6 ||
+	if got := whole.Report(quality.Size{}, -1).Lines(); len(got) != 6 ||
 		got[3] != "answered by a, then by b: of 4 asked twice 2 were decided otherwise: too few to say" {
 		t.Errorf("%q", got)
 	}
-	if new(quality.Tally).Report(quality.Size{}) != nil {
+	if new(quality.Tally).Report(quality.Size{}, -1) != nil {
 		t.Error("nothing was asked twice, and there is a report")
+	}
+}
+
+// Whoever is only told of the limit is told that it is passed, once that is certain.
+func TestAReportSaysThatTheLimitIsPassed(t *testing.T) {
+	t.Parallel()
+	tally := quality.Tally{Count: quality.Count{Rechecked: 100, Differed: 10}}
+	for limit, want := range map[float64]bool{0.02: true, 0: true, 0.08: false, -1: false} {
+		r := tally.Report(quality.Size{}, limit)
+		if got := strings.HasSuffix(r.Lines()[0], fmt.Sprintf(", above the limit of %g %%", 100*limit)); got != want ||
+			(r.Limit != nil) != (limit >= 0) {
+			t.Errorf("with a limit of %v: %s", limit, r.Lines()[0])
+		}
 	}
 }
 
@@ -239,19 +252,6 @@ func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 	}
 }
 
-// TestPartsDrawWholeRequestsAndKeepTheShareTogether: rules and Tools are repeated for no few instances.
-func TestPartsDrawWholeRequestsAndKeepTheShareTogether(t *testing.T) {
-	t.Parallel()
-	for seed := range 50 {
-		for _, share := range []float64{0.05, 0.5, 0.333, 1} {
-			for parts, requests := range map[int]int{400: 1, 40: 10} {
-				drawn := 0
-				for part := range parts {
-					var tally quality.Tally
-					for request := 1; request <= requests; request++ {
-						got := len(tally.Draw(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
-						if got != 0 && got != 25 {
-							t.Fatalf("%v: %d of 25 are drawn", share, got)
 // TestProcessesOfOneInstanceKeepTheShareTogether: however small it is, some are drawn.
 func TestProcessesOfOneInstanceKeepTheShareTogether(t *testing.T) {
 	t.Parallel()
@@ -267,6 +267,19 @@ func TestProcessesOfOneInstanceKeepTheShareTogether(t *testing.T) {
 	}
 }
 
+// TestPartsDrawWholeRequestsAndKeepTheShareTogether: rules and Tools are repeated for no few instances.
+func TestPartsDrawWholeRequestsAndKeepTheShareTogether(t *testing.T) {
+	t.Parallel()
+	for seed := range 50 {
+		for _, share := range []float64{0.05, 0.5, 0.333, 1} {
+			for parts, requests := range map[int]int{400: 1, 40: 10} {
+				drawn := 0
+				for part := range parts {
+					var tally quality.Tally
+					for request := 1; request <= requests; request++ {
+						got := len(tally.Draw(fmt.Sprintf("%d/%d", seed, part+1), request, 25, share, true))
+						if got != 0 && got != 25 {
+							t.Fatalf("%v: %d of 25 are drawn", share, got)
 						}
 						drawn += got / 25
 					}

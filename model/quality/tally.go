@@ -149,12 +149,14 @@ func (c Count) String() string {
 // Report is the report on rechecks to people and programs: `quality` in a result.
 type Report struct {
 	Count
-	Share      float64         `json:"share"`
-	Interval   [2]float64      `json:"interval"`
-	ByPosition []Bucket        `json:"byPosition"`
-	ByLLM      []LLMCount      `json:"byLLM"`
-	Size       Size            `json:"size"`
-	Usage      turn.TokenUsage `json:"usage"` // of the rechecks alone
+	Share      float64    `json:"share"`
+	Interval   [2]float64 `json:"interval"`
+	ByPosition []Bucket   `json:"byPosition"`
+	ByLLM      []LLMCount `json:"byLLM"`
+	// Limit is the share that may be decided otherwise; nil: any.
+	Limit *float64        `json:"limit,omitempty"`
+	Size  Size            `json:"size"`
+	Usage turn.TokenUsage `json:"usage"` // of the rechecks alone
 	Failures
 }
 
@@ -176,8 +178,8 @@ type Bucket struct {
 	Count
 }
 
-// Report returns nil where nothing was to be asked about twice.
-func (t Tally) Report(size Size) *Report {
+// Report returns nil where nothing was to be asked about twice. A limit below 0 is no limit.
+func (t Tally) Report(size Size, limit float64) *Report {
 	if t.Rechecked+t.Failed == 0 {
 		return nil
 	}
@@ -190,6 +192,9 @@ func (t Tally) Report(size Size) *Report {
 			r.ByPosition = append(r.ByPosition, Bucket{n*bucketSize + 1, (n + 1) * bucketSize, c})
 		}
 	}
+	if limit >= 0 {
+		r.Limit = &limit
+	}
 	return r
 }
 
@@ -199,6 +204,9 @@ func (r *Report) Lines() []string {
 		return nil
 	}
 	lines := []string{r.Count.String()}
+	if r.Limit != nil && r.IsAbove(*r.Limit) {
+		lines[0] += fmt.Sprintf(", above the limit of %s %%", formatPercent(*r.Limit))
+	}
 	if r.Failed > 0 {
 		lines = append(lines, fmt.Sprintf("%d more could not be asked twice: %s", r.Failed, r.Because))
 	}

@@ -9,7 +9,7 @@ import (
 // added up.
 
 // Quality reports the rechecks of all parts; nil: nothing was asked twice.
-func (p *Process) Quality() *quality.Report { return p.rechecked(0).Report(p.Size) }
+func (p *Process) Quality() *quality.Report { return p.rechecked(0).Report(p.Size, p.QualityLimit) }
 
 // rechecked adds up the rechecks of parts of one size; 0: all.
 func (p *Process) rechecked(size int) (all quality.Tally) {
