@@ -27,6 +27,7 @@ const (
 // StepRequest. The package documentation gives the order of its decisions. StepWait holds until NextWakeTime.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.awaitsQuota = time.Time{}, false
+	l.pauseForDisagreement()
 	l.settleDirectPlanInstances()
 	l.settleOrDropWiredOutput()
 	l.settleReachedGoals()
@@ -35,14 +36,17 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	if l.IsFinished() {
 		return StepFinished, nil
 	}
-	l.PauseWithFault(l.durationLimitFault(now))
+	onlyRechecksLeft := l.isGoalReached() && l.RechecksInFlight()
+	if f := l.durationLimitFault(now); !onlyRechecksLeft { // no limit counts them
+		l.PauseWithFault(f)
+	}
 	if l.PauseReason == nil {
 		l.PauseWithFault(l.allocateQuotas())
 	}
 	switch {
 	case l.PauseReason != nil:
 		return StepPaused, nil
-	case l.requestInFlight != nil || (l.isGoalReached() && l.RechecksInFlight()) || !l.isRequestDue(now):
+	case l.requestInFlight != nil || onlyRechecksLeft || !l.isRequestDue(now):
 		return StepWait, nil
 	}
 	l.PauseWithFault(l.noProgressFault())

@@ -104,12 +104,6 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		}
 		l.Rechecked.AddFailures(failed)
 	}
-	settings := l.Idea.Config.Quality
-	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement &&
-		l.Rechecked.IsAbove(settings.Limit) {
-		l.PausedForDisagreement = true
-		l.PauseWithFault(quality.PauseFault(l.Rechecked.Count, settings.Limit))
-	}
 	byToken := callsByInstance(first, input.Recheck.Calls)
 	for _, instance := range input.Instances {
 		held := slices.Contains(first.HeldTokens, instance.Token)
@@ -125,6 +119,17 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		list = append(list, calls)
 	}
 	return list
+}
+
+// pauseForDisagreement pauses the process, once, if more was decided otherwise than its file allows. A part leaves that
+// to the whole. Of a process that is paused already, whoever resumes it has not seen this.
+func (l *Loop) pauseForDisagreement() {
+	settings := l.Idea.Config.Quality
+	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement && l.PauseReason == nil &&
+		l.Rechecked.IsAbove(settings.Limit) {
+		l.PausedForDisagreement = true
+		l.PauseWithFault(quality.PauseFault(l.Rechecked.Count, settings.Limit))
+	}
 }
 
 // disagreementText describes the LLM's two answers for the person who decides on a Call.

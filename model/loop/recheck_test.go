@@ -2,10 +2,59 @@ package loop_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
+	"processidea/model/ideafile"
+	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/turn"
 )
+
+// askedAgain is a process of one instance that has reached its goal, and whose only answer is asked for again.
+func askedAgain(t *testing.T, config string) (s *modeltest.Scenario, again *turn.RequestInput) {
+	t.Helper()
+	s = modeltest.NewScenario(t, "", `"config": {`+config+`}, "context": [{"type": "state", "state": {}}]`)
+	s.ExpectRequest()
+	reply := s.DeliverCalls(nil)
+	reply.Complete = true
+	s.Loop.ApplyReply(reply)
+	again = s.Loop.StartRecheck()
+	s.Loop.ConcludeRequest()
+	return s, again
+}
+
+// Whoever resumes a process that they had paused has not seen that the answers differ.
+func TestDisagreementPausesAProcessThatAPersonHadPausedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s, again := askedAgain(t, `"quality": {"recheck": 1, "limit": 0.02, "onLimit": "pause"}`)
+	s.Loop.Pause("ann", "")
+	s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: slices.Repeat([]turn.Comparison{{Position: 1, Differed: true}}, 30)})
+	for _, want := range []string{turn.CodePaused, turn.CodeDisagreement} {
+		if step, _ := s.Loop.Advance(s.Now); step != loop.StepPaused || s.Loop.PauseReason.Code != want {
+			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)
+		}
+		s.Loop.Resume(ideafile.Limits{})
+	}
+	s.ExpectStep(loop.StepFinished)
+}
+
+// A process that waits for nothing but a second answer is not stopped by the limit of its time.
+func TestNoLimitOfTimeStopsAProcessThatIsOnlyAskedAgain(t *testing.T) {
+	t.Parallel()
+	s, again := askedAgain(t, `"quality": {"recheck": 1}, "limits": {"duration": "1m"}`)
+	for range 2 {
+		if step, _ := s.Loop.Advance(s.Now); step != loop.StepWait {
+			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)
+		}
+		s.AdvanceClock(2 * time.Minute)
+	}
+	s.Loop.ApplyRecheck(again, turn.LLMReply{})
+	if step, _ := s.Loop.Advance(s.Now); step != loop.StepFinished || s.Loop.Quality().Failed != 1 {
+		t.Errorf("it is to %s, with %+v", step, s.Loop.Quality())
+	}
+}
 
 // A process draws its share of each Request, and a part all of a Request or nothing.
 func TestAPartAsksAgainAboutAllOfARequestOrNothing(t *testing.T) {
