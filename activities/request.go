@@ -260,9 +260,9 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 }
 
-// holdsBack reports whether an instance hears nothing of the reply yet.
+// holdsBack reports whether an instance hears nothing of the reply yet. A made-up reply is not asked for twice.
 func (r *request) holdsBack(token string) bool {
-	return r.holdsCalls || slices.Contains(r.input.HeldTokens, token)
+	return r.holdsCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.Faked)
 }
 
 // compareAnswers replaces a second answer by its comparison with the first for each instance. It runs here, since the
@@ -270,7 +270,7 @@ func (r *request) holdsBack(token string) bool {
 func (r *request) compareAnswers() {
 	differed := 0
 	for _, instance := range r.input.Instances {
-		if !r.reply.Complete {
+		if !r.reply.Complete || r.reply.Faked { // what is made up is no second answer
 			break
 		}
 		view := ideafile.InstanceViewOf(r.idea.Context, instance.Token)
