@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"processidea/model/approval"
+	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -233,19 +234,83 @@ func heldRecheck(t *testing.T, idea string, second []string, first ...string) (s
 	t.Helper()
 	other := newScenario(t, `{}`, second...).llm
 	s = newScenario(t, strings.ReplaceAll(idea, "OTHER", strings.NewReplacer("/", "-", " ", "-").Replace(t.Name())+"-other"), first...)
+	asked, letGo = holdLLM(t, s.id+"-other", other)
+	return s, asked, letGo
+}
+
+// holdLLM lets an LLM answer once it is let go.
+func holdLLM(t *testing.T, name string, of http.Handler) (asked func() bool, letGo func()) {
+	t.Helper()
 	var isAsked atomic.Bool
 	open := make(chan struct{})
 	letGo = sync.OnceFunc(func() { close(open) })
 	t.Cleanup(letGo)
-	llm.byName.Store(s.id+"-other", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	llm.byName.Store(name, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isAsked.Store(true)
 		select {
 		case <-open:
-			other.ServeHTTP(w, r)
+			of.ServeHTTP(w, r)
 		case <-r.Context().Done():
 		}
 	}))
-	return s, isAsked.Load, letGo
+	return isAsked.Load, letGo
+}
+
+// What a person corrects while the first answer is on its way is not in the question that is asked again: that the two
+// differ would show the correction, and not how sure the LLM is.
+func TestTheSecondAnswerIsToTheQuestionOfTheFirst(t *testing.T) {
+	t.Parallel()
+	answer := moods("judge", "good", "good", "bad", "bad")
+	second := newScenario(t, `{}`, answer, nothingMore)
+	s := newScenario(t, judged(`"quality": {"recheck": 1, "llm": {"model": "`+t.Name()+`-other"}}`), answer, nothingMore)
+	llm.byName.Store(s.id+"-other", second.llm)
+	asked, letGo := holdLLM(t, s.id, s.llm)
+	run := s.start()
+	eventually(t, "it is asked", asked)
+	s.signal(s.id, approval.SteerRevise, map[string]any{"id": "r1", "by": "ann", "context": []any{
+		map[string]any{"type": "text", "text": "Mind the weather."}, map[string]any{"type": "state", "_instance": "1", "text": "mended"}}})
+	eventually(t, "the correction is sealed", func() bool { return s.processStatus().Ideas > 0 })
+	letGo()
+	r := s.end(run)
+	if got := second.prompt(1); strings.Contains(got, "weather") || strings.Contains(got, "mended") || r.Quality.Rechecked != 8 ||
+		r.Quality.Differed != 0 {
+		t.Errorf("%s\n%s", asJSON(r.Quality), got)
+	}
+	if got := s.prompt(2); !strings.Contains(got, "weather") {
+		t.Errorf("the correction is not in the next Request:\n%s", got)
+	}
+	if err := replay(t, store, history(t, s.id)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A reply that is made up is not asked for twice, so that its Calls wait for no second answer; and what is made up in
+// place of a second answer is none.
+func TestAMadeUpReplyIsNotComparedAndHoldsNoCalls(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		plans, script, goal string
+		failed              int
+	}{
+		"the first":  {ideafile.FakedBySchemas, "", "", 0},
+		"the second": {ideafile.RecordedReplies, moods("judge", "good", "good", "bad", "bad"), `, "required": ["mood"]`, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			idea := strings.Replace(judged(`"quality": {"recheck": 1, "before": true}`), `, "required": ["mood"]`, c.goal, 1)
+			s := newScenario(t, idea).simulate(ideafile.FakedBySchemas, c.plans)
+			s.scripted = c.script
+			r := s.finish()
+			failed := 0
+			if r.Quality != nil {
+				failed = r.Quality.Failed
+			}
+			if r.Status != loop.StatusCompleted || r.Calls.Done != 4 || failed != c.failed ||
+				r.Quality != nil && r.Quality.Rechecked != 0 {
+				t.Errorf("%s after %d Calls, with %s", r.Status, r.Calls.Done, asJSON(r.Quality))
+			}
+		})
+	}
 }
 
 // What a person corrects while an answer is asked for again counts, the Calls that waited for that run once, and the

@@ -47,12 +47,12 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 }
 
 // requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain
-// or, before there is one, those that the process's own Idea begins with.
+// or, before there is one, those that the process's own Idea began with when the Request was made.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
 	if p.BaseIdea.At > 0 {
 		return p.baseStates
 	}
-	return turn.InitialStates(p.idea.Context, p.loop.InstanceTokens())
+	return turn.InitialStates(p.ideaAtRequest.Context, p.loop.InstanceTokens())
 }
 
 // requestSummary begins with protocol.WaitingForLLM.
