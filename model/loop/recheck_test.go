@@ -45,7 +45,7 @@ func TestNoLimitOfTimeStopsAProcessThatIsOnlyAskedAgain(t *testing.T) {
 	t.Parallel()
 	s, again := askedAgain(t, `"quality": {"recheck": 1}, "limits": {"duration": "1m"}`)
 	for range 2 {
-		if step, _ := s.Loop.Advance(s.Now); step != loop.StepWait {
+		if step, _ := s.Loop.Advance(s.Now); step != loop.StepWait || !s.Loop.IsAtRest(s.Now) {
 			t.Errorf("it is to %s, paused by %v", step, s.Loop.PauseReason)
 		}
 		s.AdvanceClock(2 * time.Minute)

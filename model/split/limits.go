@@ -11,18 +11,37 @@ import (
 
 // The limits that the parts of a process share.
 
-// DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: its time
-// is not limited.
+// DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: nothing
+// limits its time now.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	limit := p.Limits.WithDefaults(len(p.All)).Duration
 	if limit <= 0 {
 		return nil, until
 	}
-	until = p.Started.Add(limit)
-	if !now.Before(until) {
+	switch until = p.Started.Add(limit); {
+	case now.Before(until):
+	case p.onlyRechecksLeft():
+		until = time.Time{}
+	default:
 		reached = diag.Faultf(turn.CodeLimitReached, "the process has run for %s, the limit", limit)
 	}
 	return reached, until
+}
+
+// onlyRechecksLeft reports whether the parts that have not ended wait for nothing but second answers, which no limit
+// counts.
+func (p *Process) onlyRechecksLeft() (left bool) {
+	for _, part := range p.All {
+		r := part.Report
+		switch {
+		case r.IsFinished():
+		case r.Status != loop.StatusRunning || !r.Resting || len(r.EndedInstances()) < len(part.Tokens):
+			return false
+		default:
+			left = true
+		}
+	}
+	return left
 }
 
 // PauseAtLimit pauses the process if a limit is reached that all parts together have.

@@ -2,10 +2,12 @@ package split_test
 
 import (
 	"testing"
+	"time"
 
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/model/modeltest"
 	"processidea/model/split"
 	"processidea/model/turn"
 )
@@ -33,6 +35,44 @@ func TestLeaveIsAskedForOnlyWhereLimitsAreSaidOrADefaultIsNear(t *testing.T) {
 		if len(numbers) != c.told || f != nil {
 			t.Errorf("%s, %+v used: %v are told, %v", c.config, c.used, numbers, f)
 		}
+	}
+}
+
+// Parts whose instances have all ended, and that rest, wait for second answers alone. The output is limited again.
+func TestNoLimitOfTimeStopsPartsThatAreOnlyAskedAgain(t *testing.T) {
+	t.Parallel()
+	_, p := newSplit(t, 4, `, "limits": {"duration": "1m"}`)
+	startAll(p)
+	late, settled := modeltest.StartTime.Add(2*time.Minute), ideafile.InstanceSettled
+	for n, c := range []struct {
+		what     string
+		report   split.PartReport
+		isPaused bool
+	}{
+		{"its instances work", split.PartReport{Number: 1, Status: loop.StatusRunning, Resting: true,
+			Instances: map[string]ideafile.InstanceStatus{"1": settled, "2": settled}}, true},
+		{"the other part has told nothing", split.PartReport{Number: 1, Status: loop.StatusRunning, Resting: true,
+			Instances: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
+		{"it seals", split.PartReport{Number: 2, Status: loop.StatusRunning,
+			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, true},
+		{"both rest", split.PartReport{Number: 2, Status: loop.StatusRunning, Resting: true,
+			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, false},
+		{"one is paused", split.PartReport{Number: 2, Status: loop.StatusPaused, Resting: true,
+			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, true},
+		{"one has ended", split.PartReport{Number: 2, Status: loop.StatusCompleted,
+			Instances: map[string]ideafile.InstanceStatus{"4": settled}}, false},
+		{"both have ended", split.PartReport{Number: 1, Status: loop.StatusCompleted,
+			Instances: map[string]ideafile.InstanceStatus{"1": settled, "2": settled, "3": settled}}, true},
+	} {
+		startAll(p)
+		c.report.Sequence = n + 1
+		p.ApplyReport(c.report)
+		if f, until := p.DurationLimitFault(late); (f != nil) != c.isPaused || (f == nil) != until.IsZero() {
+			t.Errorf("%s: %v until %s", c.what, f, until)
+		}
+	}
+	if f, until := p.DurationLimitFault(modeltest.StartTime); f != nil || !until.Equal(modeltest.StartTime.Add(time.Minute)) {
+		t.Errorf("in time: %v until %s", f, until)
 	}
 }
 
