@@ -129,6 +129,19 @@ func (s *InstructionStep) read(source jsonval.Object, at string, ps *diag.Proble
 	}
 	if v := source["require"]; v != nil {
 		s.Require = jsonschema.CompileInFile(v, at+".require", ps)
+		warnOfOtherEvidence(v, at+".require", ps)
+	}
+}
+
+// warnOfOtherEvidence warns of each name in a require that evidence never has: a misspelt one makes it hold always, or
+// never.
+func warnOfOtherEvidence(require any, at string, ps *diag.Problems) {
+	names := slices.Concat(jsonval.SortedKeys(jsonschema.Properties(require)), jsonschema.Required(require))
+	for n, name := range names {
+		if !slices.Contains(evidenceKeys, name) && slices.Index(names, name) == n {
+			ps.Warn(at, "it is held against state and calls alone, and never finds %q%s", jsonval.Short(name),
+				diag.DidYouMean(name, evidenceKeys))
+		}
 	}
 }
 

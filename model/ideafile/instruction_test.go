@@ -1,6 +1,7 @@
 package ideafile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,25 @@ func TestStepsThatNothingChecksAreAWarning(t *testing.T) {
 		_, ps := ideafile.ParseIdea([]byte(strings.Replace(withInstruction(content), `"file": "p.json", `, "", 1)))
 		if len(ps.Errors()) > 0 || strings.Contains(ps.Error(), "nothing checks them") != warns {
 			t.Errorf("%s: %v", content, ps)
+		}
+	}
+}
+
+// A misspelt name makes a require hold always, or never.
+func TestARequireThatSpeaksOfWhatIsNotThereIsAWarning(t *testing.T) {
+	t.Parallel()
+	const never = `p.json: $.instruction.steps[0].require: it is held against state and calls alone, and never finds "call"; did you mean calls?`
+	for require, want := range map[string]string{
+		`{"properties": {"call": {"minItems": 1}}}`:                         never,
+		`{"required": ["call"]}`:                                            never,
+		`{"properties": {"call": {}}, "required": ["call"]}`:                never,
+		`{"properties": {"calls": {"minItems": 1}}, "required": ["state"]}`: "",
+		`{"anyOf": [{"properties": {"state": {}}}]}`:                        "",
+		`false`: "",
+	} {
+		_, ps := ideafile.ParseIdea([]byte(withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", "require": ` + require + `}]}}`)))
+		if got := ps.Error(); len(ps.Errors()) > 0 || got != want {
+			t.Errorf("%s: %q", require, got)
 		}
 	}
 }
@@ -133,6 +153,19 @@ func TestAStepThatLooksAtALargeValueIsNotChecked(t *testing.T) {
 		view := map[string]any{"state": map[string]any{"large": large.AsJSONValue()}}
 		if got := outcomes(idea.Context[0].Instruction.Outcomes(view, nil)); got != c.want {
 			t.Errorf("%s, %s: %s", c.kind, c.step, got)
+		}
+	}
+}
+
+// A step that cannot be held against so many values is not checked, whether it is its require or its when.
+func TestAStepThatTakesTooLongToCheckIsNotChecked(t *testing.T) {
+	t.Parallel()
+	many := map[string]any{"n": slices.Repeat([]any{"a"}, 100_000)}
+	number := `{"properties": {"state": {"properties": {"n": {"items": {"allOf": [` + strings.TrimSuffix(strings.Repeat(`{"type": "number"},`, 30), ",") + `]}}}}}}`
+	for _, step := range []string{`"require": ` + number, `"when": ` + number + `, "require": false`} {
+		idea := modeltest.IdeaFrom(t, withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", `+step+`}]}}`))
+		if got := outcomes(idea.Context[0].Instruction.Outcomes(map[string]any{"state": many}, nil)); got != ideafile.StepUnchecked {
+			t.Error(got)
 		}
 	}
 }

@@ -13,7 +13,7 @@ const (
 	StepFulfilled     = "fulfilled"
 	StepUnfulfilled   = "unfulfilled"
 	StepNotApplicable = "notApplicable" // its `when` does not hold
-	StepUnchecked     = "unchecked"     // nothing is required, or a value is too large to be looked at
+	StepUnchecked     = "unchecked"     // nothing is required, or values are too large, or too many, to be looked at
 )
 
 // StepOutcome is the outcome of one step of an instruction in an instance.
@@ -25,6 +25,9 @@ type StepOutcome struct {
 	Why     string `json:"why,omitempty"` // it is not fulfilled
 }
 
+// evidenceKeys are the keys of what a require is held against.
+var evidenceKeys = []string{TypeState, "calls"}
+
 // Outcomes returns the outcome of each step, given what an instance sees, with its State, and its Calls, each with
 // `tool`, `status`, `params` and `output`.
 func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOutcome) {
@@ -32,7 +35,11 @@ func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOut
 	for _, s := range i.Steps {
 		o := StepOutcome{File: i.File, Version: i.Version, Step: s.ID, Outcome: StepFulfilled}
 		applies, err := s.When.Matches(view)
-		switch unfit := s.Require.Validate(evidence); {
+		unfit := s.Require.Validate(evidence)
+		if unfit != nil && err == nil {
+			_, err = s.Require.Matches(evidence) // it fails where nobody can tell
+		}
+		switch {
 		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.Require == nil,
 			applies && unfit != nil && jsonval.ContainsBlobHandle(evidence),
 			applies && !s.When.HoldsWhateverIsLarge(view),
