@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/sdk/client"
@@ -208,7 +207,7 @@ func (c *callSender) isGone(id string, overdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
 	switch {
 	case err == nil:
-		return d.GetWorkflowExecutionInfo().GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
+		return !protocol.IsOpen(d.GetWorkflowExecutionInfo().GetStatus())
 	case !isNotFound(err) || c.instances == startsUnknown:
 		return false
 	case c.instances == startsFinished:

@@ -3,8 +3,6 @@ package activities
 import (
 	"context"
 
-	enumspb "go.temporal.io/api/enums/v1"
-
 	"processidea/protocol"
 )
 
@@ -19,5 +17,5 @@ func (a *Activities) IsProcessGone(ctx context.Context, p protocol.ProcessRef) (
 	}
 	info := d.GetWorkflowExecutionInfo()
 	first := info.GetFirstRunId()
-	return info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || (first != "" && first != p.FirstRunID), nil
+	return !protocol.IsOpen(info.GetStatus()) || (first != "" && first != p.FirstRunID), nil
 }

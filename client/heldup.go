@@ -65,6 +65,13 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	d, err := c.temporal.DescribeWorkflowExecution(ctx, workflow, "")
+	if d.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED {
+		held := turn.PausedInTemporal("the process", "workflow")
+		if since := d.GetWorkflowExtendedInfo().GetPauseInfo().GetPausedTime(); since != nil {
+			held.Since = since.AsTime()
+		}
+		return &held
+	}
 	task := d.GetPendingWorkflowTask()
 	if err != nil || task.GetAttempt() <= 1 {
 		return nil
@@ -81,8 +88,8 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 const maxQueryError = 300
 
 func workerFails(atWhat string) *turn.HeldUp {
-	return &turn.HeldUp{Cause: turn.CodeWorkerFails, Message: "a worker runs, but cannot " + atWhat,
-		Mend: "the worker's log says why; then it goes on by itself"}
+	h := turn.WorkerFails(atWhat)
+	return &h
 }
 
 // keysMissing leaves out the packages in which an error came up: a table shows its beginning alone.

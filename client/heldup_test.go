@@ -9,6 +9,7 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 	failurepb "go.temporal.io/api/failure/v1"
 	"go.temporal.io/api/serviceerror"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
@@ -78,6 +79,26 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 		})
+	}
+}
+
+// It answers no query, and has not ended: nobody waits for its end.
+func TestAProcessThatSomebodyPausedInTemporalIsHeldUp(t *testing.T) {
+	t.Parallel()
+	f := &fakeTemporal{kind: protocol.ProcessType, status: enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED,
+		pollers: []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}}}
+	p := f.on(t)
+	held, err := p.HeldUp(t.Context())
+	if err != nil || len(held) != 1 || held[0].Cause != turn.CodeTemporalPaused || !held[0].Since.IsZero() {
+		t.Errorf("%+v, %v", held, err)
+	}
+	r, err := p.Snapshot(t.Context())
+	if !errors.Is(err, ErrNoWorker) || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeTemporalPaused {
+		t.Errorf("%+v, %v", r, err)
+	}
+	s := p.client.summary(&workflowpb.WorkflowExecutionInfo{Status: f.status})
+	if s.Ended != nil || len(s.HeldUp) != 1 || s.HeldUp[0].Cause != turn.CodeTemporalPaused {
+		t.Errorf("listed as %+v", s)
 	}
 }
 

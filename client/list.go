@@ -243,6 +243,10 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	if s.Awaiting = awaitingOf(info); attribute[string](info, protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
+	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED {
+		held := turn.PausedInTemporal("the process", "workflow")
+		s.addHoldUp(&held)
+	}
 	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)
 	_ = values.FromPayload(memo[protocol.MemoVersion], &s.Version)

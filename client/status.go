@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/client"
 
 	"processidea/internal/safego"
@@ -100,7 +99,7 @@ func (p *Process) askInstances(ctx context.Context, v Status,
 // HeldUp tells what holds the process up that nobody in it can mend, as far as it, or Temporal, can tell.
 func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
 	info, err := p.describe(ctx)
-	if err != nil || info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if err != nil || !protocol.IsOpen(info.GetStatus()) {
 		return nil, err
 	}
 	v, err := p.Status(ctx)
@@ -120,7 +119,7 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	if err != nil {
 		return loop.Result{}, err
 	}
-	if info.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if !protocol.IsOpen(info.GetStatus()) {
 		return p.Result(ctx)
 	}
 	v, err := p.Status(ctx)

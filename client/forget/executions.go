@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -95,8 +94,7 @@ func (x *executions) delete(ctx context.Context) (int, error) {
 func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 
 func isOpen(r *workflowpb.WorkflowExecutionInfo) bool {
-	return r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING ||
-		r.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
+	return protocol.IsOpen(r.GetStatus())
 }
 
 // runs returns every run that exists, and how many the server's list shows, which lags behind in both directions.

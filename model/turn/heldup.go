@@ -23,6 +23,18 @@ type HeldUp struct {
 	Process string `json:"process,omitempty"`
 }
 
+// PausedInTemporal says that somebody paused something by Temporal's own means. kind is what it is to them.
+func PausedInTemporal(what, kind string) HeldUp {
+	return HeldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + what + " in Temporal itself",
+		Mend: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
+}
+
+// WorkerFails says what a worker that is there cannot do.
+func WorkerFails(atWhat string) HeldUp {
+	return HeldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + atWhat,
+		Mend: "the worker's log says why; then it goes on by itself"}
+}
+
 // Forever is the patience for waits with a time limit of their own.
 const Forever = time.Duration(math.MaxInt64)
 

@@ -146,6 +146,7 @@ const (
 	CodeToolWaits       = "tool_waits"              // a Tool's server asks to be left alone for a while
 	CodeRateLimited     = "rate_limited"            // so many Calls and Requests begin a second, and no more
 	CodeNoWorker        = "no_worker"               // no worker serves the task queue
+	CodeTemporalPaused  = "paused_in_temporal"      // somebody paused an activity of it, or it, through Temporal itself
 	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
 	CodeBadReplies      = "bad_replies"             // three bad replies in a row
 	CodeNotWritten      = "not_written"             // a part of a Call's result has no place in State

@@ -6,12 +6,12 @@ import (
 	"fmt"
 
 	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/proto"
 
+	"processidea/protocol"
 	"processidea/store/blobs"
 )
 
@@ -82,15 +82,11 @@ func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, 
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
 		h.Executions++
 		h.known[root] = true
-		if isRunning(e) {
+		if protocol.IsOpen(e.GetStatus()) {
 			h.openProcesses[root] = true
 		}
 	}
 	return h.noteDigests(ctx, root, m)
-}
-
-func isRunning(e *workflowpb.WorkflowExecutionInfo) bool {
-	return e.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING
 }
 
 // EachExecution gives all that a namespace has of executions of workflows, a page of a history at a time: what its list
@@ -126,7 +122,7 @@ func eachOfExecution(
 	if err := do(e); err != nil {
 		return err
 	}
-	if isRunning(e) {
+	if protocol.IsOpen(e.GetStatus()) {
 		// Heartbeat details of an activity are in no event.
 		d, err := c.DescribeWorkflowExecution(ctx,
 			&workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	commonpb "go.temporal.io/api/common/v1"
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -140,7 +139,7 @@ func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
 // another run.
 func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
 	now, err := s.describe(ctx, run.GetWorkflowId(), "")
-	if err != nil || now == nil || now.GetStatus() != enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+	if err != nil || now == nil || !protocol.IsOpen(now.GetStatus()) {
 		return err == nil, err
 	}
 	if now.GetExecution().GetRunId() == run.GetRunId() {
