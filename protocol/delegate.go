@@ -56,6 +56,8 @@ type DelegateReport struct {
 	Error  *diag.Fault `json:"error,omitempty"`
 	// HandedBack are the values that it hands back to its parent's State, by path.
 	HandedBack jsonval.Object `json:"handed,omitempty"`
+	// CausedBy is who has added or revised any of its instances, once it has ended.
+	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 	// Waiting is what it waits for, as its query "status" tells, and Use what it has begun and used, and needs.
 	Waiting  []string      `json:"waiting,omitempty"`
 	HeldUp   []turn.HeldUp `json:"heldUp,omitempty"`

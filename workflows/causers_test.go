@@ -207,6 +207,39 @@ func TestWhoCausedTheCallOfADelegateDecidesOnNothingInIt(t *testing.T) {
 	s.end(run)
 }
 
+// What a delegate came to is what they made of it.
+func TestWhoRevisedADelegateDoesNotDecideOnWhatItsResultCauses(t *testing.T) {
+	t.Parallel()
+	till := newTill(t)
+	s := newScenario(t, `{"schema": {"tools": {"settle": {"type": "object", "properties": {}, "_delegate": "settle.json"},
+		"pay": `+till.pay(notTheirs)+`}}, "context": [`+rows(1, 2)+`, {"type": "plan", "stage": "complete", "plan": [
+		{"_tool": "settle"}, {"_tool": "pay", "n": 1, "_after": "†call.0.1", "_outputPath": "paid"}]}]}`)
+	s.startedBy = []string{"sam"}
+	s.file("settle.json", `{"schema": {"tools": {"pay": `+till.pay(notTheirs)+`}}, "context": [`+payOnce+`]}`)
+	run := s.start()
+	for token, by := range map[string]string{"1": "", "2": "ann"} {
+		delegate := protocol.DelegateID(s.id, "0.1@"+token)
+		eventually(t, "the delegate waits", func() bool {
+			var v protocol.ProcessApprovals
+			q, err := s.client.QueryWorkflow(t.Context(), delegate, "", protocol.QueryApprovals)
+			return err == nil && q.Get(&v) == nil && len(v.Approvals) == 1
+		})
+		if by != "" {
+			revision := map[string]any{"id": "r", "by": by, "context": s.calls(`[{"type": "state", "note": "mind"}]`)}
+			s.signal(delegate, approval.SteerRevise, revision)
+			if became := s.became(delegate, "r")[0]; became != approval.ActAccepted {
+				t.Fatal(became)
+			}
+		}
+		s.decides(delegate, "/main", "0.1", "bob", "")
+	}
+	s.waitsFor(2)
+	s.decides(s.id, "/2", "0.2@2", "ann", "had a hand in it")
+	s.decides(s.id, "/2", "0.2@2", "bob", "")
+	s.decides(s.id, "/1", "0.2@1", "ann", "")
+	s.end(run)
+}
+
 // Whoever has a paused process take something back has no say on the Calls that do it.
 func TestWhoHasACallTakenBackDoesNotApproveThat(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,18 @@ func ReadCausers(source jsonval.Object, token string) []Identity {
 	return list
 }
 
+// ReadAllCausers reads who has added or revised any instance.
+func ReadAllCausers(source jsonval.Object) (list []Identity) {
+	for _, people := range jsonval.Sorted(jsonval.AsObject(jsonval.At(source, "meta", causersKey))) {
+		for _, who := range readIdentities(people) {
+			if !isRecorded(list, who) {
+				list = append(list, who)
+			}
+		}
+	}
+	return list
+}
+
 // ofAll is the token for every instance, future ones included. It is also the token of the only instance.
 const ofAll = ""
 

@@ -4,6 +4,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval/policy"
 	"processidea/model/ideafile/delegate"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
@@ -96,6 +97,7 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 	report := protocol.DelegateReport{
 		Call: to.Call, Status: r.Status, Output: r.Output, Error: r.Error,
 		HandedBack: delegate.ValuesByPath(r.Instances[""].State, to.Writes), QuotaUse: use,
+		CausedBy: policy.ReadAllCausers(c.idea.Source),
 	}
 	err := workflow.SignalExternalWorkflow(ctx, to.Instance, "", protocol.SignalDelegate, report).Get(ctx, nil)
 	if err != nil {
