@@ -172,7 +172,7 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 			others = bytes.Clone(lines.Bytes()[:min(len(lines.Bytes()), maxMessage)])
 		}
 	}
-	if text := beginningOf(others); text != "" && !isOutput && lines.Err() == nil {
+	if text := oneLine(others); text != "" && !isOutput && lines.Err() == nil {
 		return nil, errNoReply{text}
 	}
 	return nil, lines.Err()

@@ -43,7 +43,7 @@ func (s *chunkStream) noReplyError() error {
 	if err := s.Err(); err != nil {
 		return err
 	}
-	return errNoReply{beginningOf(s.strayLines)}
+	return errNoReply{oneLine(s.strayLines)}
 }
 
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.

@@ -142,14 +142,14 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 	e := &Error{Code: turn.CodeLLMUnreachable, Retry: x.mayAnswerOtherwise(), Mend: x.client.mend(),
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
 	if finish := r.reply.Finish; finish != "" && finish != "stop" {
-		e.Message += fmt.Sprintf(" (finish_reason: %s)", x.redact(jsonval.Short(finish)))
+		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.Short(x.redact(finish)))
 	}
 	if r.reasons || r.filter.thought {
 		e.Message += ", with reasoning only"
 		e.Mend, e.ThoughtOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
 	}
-	if text := beginningOf(r.stream.strayLines); text != "" {
-		e.Message += ", with this text: " + x.redact(text)
+	if text := oneLine(r.stream.strayLines); text != "" {
+		e.Message += ", with this text: " + x.redactedBeginning(text)
 	}
 	return e
 }

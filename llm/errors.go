@@ -115,11 +115,15 @@ func (x *exchange) isPage() bool {
 
 func (x *exchange) cause(err error) string {
 	var none errNoReply
-	if errors.As(err, &none) && x.response != nil {
-		return fmt.Sprintf("%s of type %q: %s", x.response.Status, x.response.Header.Get("Content-Type"), none)
-	}
 	var request *url.Error // it repeats the address
-	if errors.As(err, &request) {
+	switch {
+	case errors.As(err, &none):
+		none.text = x.redactedBeginning(none.text)
+		if x.response != nil {
+			return fmt.Sprintf("%s of type %q: %s", x.response.Status, x.response.Header.Get("Content-Type"), none)
+		}
+		return none.Error()
+	case errors.As(err, &request):
 		err = request.Err
 	}
 	return err.Error()

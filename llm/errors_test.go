@@ -27,6 +27,24 @@ func opens(t *testing.T, l Config, h http.HandlerFunc) error {
 	return err
 }
 
+// What is quoted of a page is shortened once the key is out of it: half a key would not be found.
+func TestAPageThatRepeatsTheKeyIsQuotedWithoutIt(t *testing.T) {
+	t.Parallel()
+	const key = "sk-t0p-secret-of-many"
+	for _, before := range []int{0, 485, 495} {
+		for _, kind := range []string{"text/html", "text/event-stream"} {
+			err := opens(t, Config{Key: key}, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", kind)
+				_, _ = fmt.Fprintf(w, "%s%s\n\n", strings.Repeat("x", before),
+					strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "))
+			})
+			if err == nil || strings.Contains(err.Error(), key[:5]) || !strings.Contains(err.Error(), "xx") && before > 0 {
+				t.Errorf("%s, after %d characters: %v", kind, before, err)
+			}
+		}
+	}
+}
+
 func TestWhatTheServerAnswersSaysWhetherToAskAgain(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {

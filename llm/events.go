@@ -185,7 +185,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	}
 	choices, err := deltasOf(m["choices"])
 	if err != nil {
-		return nil, errUnreadable{errors.New("the answer is no completion: " + beginningOf(data))}
+		return nil, errUnreadable{errors.New("the answer is no completion: " + oneLine(data))}
 	}
 	m["choices"] = choices
 	return json.Marshal(m)

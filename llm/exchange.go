@@ -95,7 +95,7 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	if kind == "text/html" && response.StatusCode < http.StatusBadRequest { // no interface answers so
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		_ = response.Body.Close()
-		return response, errNoReply{beginningOf(text)}
+		return response, errNoReply{oneLine(text)}
 	}
 	memory.LimitBody(response, maxFileBytes, nil)
 	return response, nil
@@ -142,9 +142,16 @@ func (e errNoReply) Error() string {
 	return "a text came in place of a reply: " + e.text
 }
 
-// beginningOf is the beginning of a text that a server sent in place of what it was asked for, in one line.
-func beginningOf(text []byte) string {
-	return jsonval.Clip(strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " "), maxBeginning)
+// oneLine is a text that a server sent in place of what it was asked for, in one line. It is shortened further
+// once the key is out of it.
+func oneLine(text []byte) string {
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
+	return jsonval.Clip(line, 8*maxMessage)
+}
+
+// redactedBeginning is the beginning of such a text, without the key.
+func (x *exchange) redactedBeginning(text string) string {
+	return jsonval.Clip(x.redact(text), maxBeginning)
 }
 
 const maxBeginning = 500

@@ -66,8 +66,8 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 		return newFault(turn.CodeTruncated, "the stream broke off: "+x.redact(streamErr.Error()))
 	case truncated && r.Finish == "":
 		message := "the stream ended before the reply did"
-		if text := beginningOf(reader.stream.strayLines); text != "" {
-			message += "; the server sent a text in its place: " + x.redact(text)
+		if text := oneLine(reader.stream.strayLines); text != "" {
+			message += "; the server sent a text in its place: " + x.redactedBeginning(text)
 		}
 		return newFault(turn.CodeTruncated, message)
 	}

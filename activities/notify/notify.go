@@ -18,6 +18,7 @@ import (
 	"processidea/internal/secret"
 	"processidea/model/approval"
 	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 // The variables for the address. They belong to the worker: an Idea file cannot send anything anywhere.
@@ -52,6 +53,12 @@ type Sender struct {
 	now     func() time.Time
 }
 
+// maxReply bounds what an error quotes of a reply, in characters. It is struck first: half a secret would not be found.
+const maxReply = 500
+
+// leastPart is the length from which a part of the address may be a secret by itself: shorter ones are words.
+const leastPart = 12
+
 // timeout bounds one attempt.
 const timeout = 10 * time.Second
 
@@ -79,8 +86,17 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 		return nil, err
 	}
 	u, _ := url.Parse(address) // it was parsed above
-	// Of an address like Slack's the path is the secret.
-	s.striker = secret.NewStriker(map[string]string{URLVariable: address, "path": u.EscapedPath()})
+	// Of an address like Slack's the path is the secret, of others a part of the query.
+	secrets := map[string]string{URLVariable: address, "path": u.EscapedPath(), "query": u.RawQuery}
+	secrets["password"], _ = u.User.Password()
+	for n, part := range strings.FieldsFunc(u.EscapedPath()+"/"+u.RawQuery, func(r rune) bool {
+		return strings.ContainsRune("/&=", r)
+	}) {
+		if len(part) >= leastPart {
+			secrets[fmt.Sprintf("part %d", n)] = part
+		}
+	}
+	s.striker = secret.NewStriker(secrets)
 	s.client = &http.Client{Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
@@ -114,12 +130,12 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 		return &Error{Retry: true, text: s.striker.StrikeText(err.Error())}
 	}
 	defer answer.Body.Close()
-	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 500))
+	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
 	if answer.StatusCode >= 200 && answer.StatusCode < 300 {
 		return nil
 	}
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
 	return &Error{Retry: retry,
 		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
-			s.striker.StrikeText(strings.TrimSpace(string(reply))))}
+			jsonval.Clip(s.striker.StrikeText(strings.TrimSpace(string(reply))), maxReply))}
 }

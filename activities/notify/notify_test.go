@@ -179,6 +179,25 @@ func TestWhatIsWorthAnotherAttemptIsSaidAndNoSecretIs(t *testing.T) {
 	}
 }
 
+// The secret may stand anywhere in the address, and anywhere in the answer: half of it is no less.
+func TestNoPartOfASecretInTheAddressIsSaid(t *testing.T) {
+	t.Parallel()
+	const hidden = "a-secret-that-is-long-enough-to-be-cut"
+	for name, address := range map[string]string{"path": "/" + hidden, "query": "/?key=" + hidden + "&v=1",
+		"second": "/?v=json&key=" + hidden} {
+		for _, before := range []int{0, 480, 495} {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, strings.Repeat("x", before)+hidden+" is not known", http.StatusForbidden)
+			}))
+			err := sender(t, server.URL+address, "").Send(t.Context(), "m", oneNotice, nil)
+			server.Close()
+			if err == nil || strings.Contains(err.Error(), hidden[:4]) || len(err.Error()) > 600 {
+				t.Errorf("%s, after %d characters: %v", name, before, err)
+			}
+		}
+	}
+}
+
 func TestANoticeFollowsNobodyElsewhere(t *testing.T) {
 	t.Parallel()
 	var reached bool
