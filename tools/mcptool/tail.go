@@ -15,6 +15,7 @@ type stderrTail struct {
 	striker *secret.Striker
 	mu      sync.Mutex
 	line    string
+	skips   bool // the rest of a line of which too much was written
 	tail    string
 }
 
@@ -23,15 +24,25 @@ const (
 	maxLine = 8000 // bytes that are kept: secrets are struck out before it is cut, since half of one would not be found
 )
 
-// Write takes the next piece.
+// lineEnds end lines: progress is written over and over, in one.
+const lineEnds = "\r\n"
+
+// Write takes the next piece. A line that is too long is not logged: to keep all of it would take memory without end.
 func (t *stderrTail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
-	if at := strings.LastIndexByte(t.line, '\n'); at >= 0 || len(t.line) > maxLine {
-		at = max(at, 0)
-		t.log.Debug("an MCP server writes", "text", t.striker.StrikeText(strings.TrimSpace(t.line[:at])))
-		t.line = t.line[at:]
+	if first := strings.IndexAny(t.line, lineEnds); t.skips && first >= 0 {
+		t.line, t.skips = t.line[first:], false
+	}
+	if at := strings.LastIndexAny(t.line, lineEnds); at >= 0 && !t.skips {
+		if text := strings.TrimSpace(t.line[:at]); text != "" {
+			t.log.Debug("an MCP server writes", "text", t.striker.StrikeText(text))
+		}
+		t.line = t.line[at+1:]
+	}
+	if t.skips || len(t.line) > maxLine {
+		t.line, t.skips = "", true
 	}
 	t.tail += string(p)
 	t.tail = t.tail[max(0, len(t.tail)-maxLine):]
