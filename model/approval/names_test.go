@@ -9,12 +9,13 @@ import (
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
 
 // Whatever a signal or an Idea file names, a person, a group or an order, no name holds what nobody sees, and no
-// person's what looks like another letter.
+// person's what looks like another letter, or stands in records for who is no person.
 func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 	t.Parallel()
 	type reader struct {
@@ -89,8 +90,10 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		}
 		for _, key := range r.names {
 			for name, why := range map[string]string{"ann\u200b": "invisible", "an\x00n": "invisible",
-				"x\u00ad": "invisible", "\u202efinance": "invisible", "\u0430nn": "look alike"} {
-				if why == "look alike" && slices.Contains(notPeople, key) {
+				"x\u00ad": "invisible", "\u202efinance": "invisible", "\u0430nn": "look alike",
+				"Timeout": "nobody's name", approval.DecidedByProcess: "nobody's name",
+				ideafile.SimulatedPerson: "nobody's name"} {
+				if why != "invisible" && slices.Contains(notPeople, key) {
 					continue
 				}
 				m := maps.Clone(given)

@@ -131,11 +131,8 @@ func (d Decision) CheckDecider(rules policy.Rules, starters, causers []policy.Id
 	if len(rules) == 0 {
 		return nil
 	}
-	switch name := strings.TrimSpace(d.DecidedBy); {
-	case name == "" && !rules.Signed():
+	if strings.TrimSpace(d.DecidedBy) == "" && !rules.Signed() {
 		return fmt.Errorf(`"by" is missing: only some people may decide (%s)`, rules)
-	case policy.SameName(name, DecidedByTimeout), policy.SameName(name, DecidedByProcess):
-		return fmt.Errorf("%q is nobody's name", d.DecidedBy)
 	}
 	if why := rules.DenialReason(d.Decider(), starters, causers...); why != "" {
 		return errors.New(why)

@@ -116,7 +116,7 @@ const HandOverChange = "a Call is handed to who may decide"
 // isFor reports whether a hand-over is to who takes another decision.
 func (d Decision) isFor(other Decision) bool {
 	return d.To != "" && policy.AnyOf(other.Identities(), policy.Named(d.To)) ||
-		d.ToGroup != "" && slices.Contains(other.Decider().Groups, d.ToGroup)
+		d.ToGroup != "" && policy.AnyOf(policy.Named(other.Decider().Groups...), policy.Named(d.ToGroup))
 }
 
 // CheckHandedOver refuses everybody except the people to whom the Call was handed over.

@@ -54,6 +54,17 @@ func TestACallIsHandedToWhoMayDecide(t *testing.T) {
 	}
 }
 
+func TestACallIsHandedToAGroupHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	i := vault(t, `{"groups": ["Finance"]}`, "")
+	if err := handOver(i, "ann", `"toGroup": "FINANCE"`); err != nil {
+		t.Fatal(err)
+	}
+	if err := decide(i, policy.Approve, `{"call": "1.1", "by": "eve", "groups": ["finance"]}`); err != nil {
+		t.Error(err)
+	}
+}
+
 // Who got a Call decides once; who else must decide may again, also by an escalation since.
 func TestAHandOverLeavesEnoughPeopleWhoMayDecide(t *testing.T) {
 	t.Parallel()
