@@ -75,6 +75,7 @@ func ourMetrics(t *testing.T) map[string]bool {
 	m.CountWaiting(func(context.Context) ([]client.WaitingCount, error) {
 		return []client.WaitingCount{{Tool: "t", Count: 1, Oldest: now}}, nil
 	})
+	m.HeldUp(turn.CodeStoreFull, 1)
 	m.Decision(approval.Decision{Tool: "t", Kind: "approve", DecidedAt: now, WaitingSince: now})
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
