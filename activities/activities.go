@@ -15,6 +15,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile/price"
+	"processidea/model/jsonval"
 	"processidea/model/prompt"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -100,7 +101,14 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 		a.Chains = chain.New(a.Store)
 	}
 	a.objects, _ = lru.New[string, map[string]any](maxCachedObjects) // it fails for a size below one alone
-	for name, f := range map[string]any{
+	for name, f := range a.byName() {
+		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
+	}
+}
+
+// byName are the activities by the names under which workflows call them.
+func (a *Activities) byName() map[string]any {
+	return map[string]any{
 		protocol.ActivityDiscover:      a.DiscoverMCPTools,
 		protocol.ActivityNotify:        a.NotifyPeople,
 		protocol.ActivityVerifyProof:   a.VerifyProof,
@@ -119,10 +127,11 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 
 		protocol.ActivityAwaitStore: a.ProbeStore,
 		protocol.ActivityAwaitTurn:  a.AwaitTurn,
-	} {
-		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
 }
+
+// Names lists the names of all activities.
+func Names() []string { return jsonval.SortedKeys(new(Activities).byName()) }
 
 // Heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after
 // the heartbeat timeout, however long it may take otherwise. The details are for the next attempt.

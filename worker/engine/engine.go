@@ -21,6 +21,7 @@ import (
 	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
+	"processidea/model/turn"
 	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/signing"
@@ -154,7 +155,10 @@ func (p Parts) holdUps(c client.Client) *holdups.Keeper {
 	tell := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
 	}
-	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, Signal: tell, Log: p.Log}
+	o := holdups.Options{CheckStore: p.Store.CheckWritableAtRefusedSize, Signal: tell, Log: p.Log,
+		InTemporal: func(ctx context.Context) (map[string][]turn.HeldUp, error) {
+			return holdups.InTemporal(ctx, c, activities.Names())
+		}}
 	if observer, ok := p.Observer.(activities.HoldUpObserver); ok {
 		o.Observe = observer.HeldUp
 	}

@@ -23,6 +23,7 @@ const (
 	minDuration    = 2 * time.Second  // how long a cause lasts before it is reported
 	goneAfter      = 15 * time.Second // how long without a failure before a cause counts as gone
 	reportInterval = 5 * time.Minute  // between two reports to a process
+	askInterval    = 30 * time.Second // between two questions to Temporal
 )
 
 // Options are the dependencies of a Keeper.
@@ -31,6 +32,8 @@ type Options struct {
 	CheckStore func(context.Context) error
 	// Signal signals a process.
 	Signal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
+	// InTemporal lists what Temporal alone knows of, by process; nil: it is not asked.
+	InTemporal func(context.Context) (map[string][]turn.HeldUp, error)
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
 	Log     *slog.Logger
@@ -42,15 +45,20 @@ type Keeper struct {
 	mu       sync.Mutex
 	held     map[key]*holdUp
 	observed map[string]int // the last observed number by cause
+	askedAt  time.Time      // when Temporal was asked last
 }
 
 type key struct{ process, cause string }
+
+func (at key) isOfStore() bool {
+	return at.cause != turn.CodeTemporalPaused && at.cause != turn.CodeWorkerFails
+}
 
 // holdUp is one cause that holds one process up.
 type holdUp struct {
 	turn.HeldUp
 	err        error
-	latest     time.Time // when it was found last
+	latest     time.Time // when it was found last, or will be looked for next
 	reportedAt time.Time // when it was reported to the process last; zero: never
 	// until is when it counts as gone, if others report it to the process; zero: the Keeper reports it.
 	until time.Time
@@ -68,6 +76,11 @@ func (k *Keeper) StoreFailed(process string, err error) {
 		return
 	}
 	now := time.Now()
+	k.note(process, h, err, now, now)
+}
+
+// note notes a hold-up that counts until goneAfter the latest time.
+func (k *Keeper) note(process string, h turn.HeldUp, err error, now, latest time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	known := k.held[key{process, h.Cause}]
@@ -76,7 +89,26 @@ func (k *Keeper) StoreFailed(process string, err error) {
 		known = &holdUp{HeldUp: h}
 		k.held[key{process, h.Cause}] = known
 	}
-	known.err, known.latest = err, now
+	known.err, known.latest = err, latest
+}
+
+// askTemporal asks what Temporal alone knows of, from time to time.
+func (k *Keeper) askTemporal(ctx context.Context, now time.Time) {
+	if k.InTemporal == nil || now.Sub(k.askedAt) < askInterval {
+		return
+	}
+	k.askedAt = now
+	ctx, cancel := context.WithTimeout(ctx, askInterval)
+	defer cancel()
+	found, err := k.InTemporal(ctx)
+	if err != nil {
+		k.Log.Debug("Temporal could not be asked what holds processes up", "error", err)
+	}
+	for process, list := range found {
+		for _, h := range list {
+			k.note(process, h, nil, now, now.Add(askInterval))
+		}
+	}
 }
 
 // RecordWait records that a process waits until a time and has been informed of that.
@@ -112,13 +144,19 @@ func (k *Keeper) Watch(ctx context.Context) {
 
 // look reports new hold-ups, and withdraws those that are gone.
 func (k *Keeper) look(ctx context.Context, now time.Time) {
+	k.askTemporal(ctx, now)
 	list := k.reportedHoldUps(now)
-	if len(list) > 0 {
+	var away error
+	if slices.ContainsFunc(list, key.isOfStore) {
 		trying, cancel := context.WithTimeout(ctx, lookInterval)
-		err := k.CheckStore(trying)
+		away = k.CheckStore(trying)
 		cancel()
-		for _, at := range list {
-			k.reportHoldUp(ctx, at, now, err)
+	}
+	for _, at := range list {
+		if at.isOfStore() {
+			k.reportHoldUp(ctx, at, now, away)
+		} else {
+			k.reportHoldUp(ctx, at, now, nil)
 		}
 	}
 	k.observe()

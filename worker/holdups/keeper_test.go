@@ -27,10 +27,11 @@ import (
 type trial struct {
 	*Keeper
 	mu    sync.Mutex
-	lines bytes.Buffer   // of the log
-	away  error          // why the store takes nothing
-	heard []string       // what processes were told
-	count map[string]int // what was observed last
+	lines bytes.Buffer             // of the log
+	away  error                    // why the store takes nothing
+	heard []string                 // what processes were told
+	count map[string]int           // what was observed last
+	known map[string][]turn.HeldUp // to Temporal alone
 }
 
 // Write takes a line of the log.
@@ -82,6 +83,11 @@ func begin(t *testing.T) *trial {
 			defer r.mu.Unlock()
 			r.heard = append(r.heard, process+": "+s.Cause+": "+what)
 			return nil
+		},
+		InTemporal: func(context.Context) (map[string][]turn.HeldUp, error) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			return r.known, nil
 		},
 		Observe: func(cause string, n int) {
 			r.mu.Lock()
@@ -135,6 +141,40 @@ func TestAFullStoreIsToldToItsProcessAndTakenBack(t *testing.T) {
 		}
 		if n := len(r.told()); !strings.Contains(r.log(), "held up no more") {
 			t.Errorf("%d, %s", n, r.log())
+		}
+	})
+}
+
+// Nobody in the process hears of it, and no store has to do with it.
+func TestWhatIsPausedInTemporalIsToldWithinAMinuteAndTakenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		r.storeTakes(errFull)
+		pause := func(list map[string][]turn.HeldUp) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.known = list
+		}
+		pause(map[string][]turn.HeldUp{
+			"p": {turn.PausedInTemporal("the activity Execute of p/main", "activity")}})
+		after(time.Minute)
+		const says = "p: paused_in_temporal: somebody paused the activity Execute of p/main in Temporal itself"
+		if got := r.told(); len(got) != 1 || got[0] != says || r.counted(turn.CodeTemporalPaused) != 1 {
+			t.Errorf("after a minute: %q, %v", got, r.count)
+		}
+		if n := strings.Count(r.log(), "the process is held up"); n != 1 || !strings.Contains(r.log(), "level=WARN") {
+			t.Errorf("%d lines: %s", n, r.log())
+		}
+		after(10 * time.Minute)
+		if n := len(r.told()); n < 2 || n > 3 || slices.Contains(r.told(), "p: paused_in_temporal: gone") {
+			t.Errorf("after ten minutes: %q", r.told())
+		}
+		pause(nil)
+		after(time.Minute)
+		last := r.told()[len(r.told())-1]
+		if last != "p: paused_in_temporal: gone" || r.counted(turn.CodeTemporalPaused) != 0 {
+			t.Errorf("unpaused: %q, %v", r.told(), r.count)
 		}
 	})
 }

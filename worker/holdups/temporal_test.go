@@ -1,0 +1,92 @@
+package holdups
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+
+	"processidea/model/turn"
+	"processidea/protocol"
+)
+
+// listed is a server that lists workflows by a search attribute, and knows no other one.
+type listed struct {
+	client.Client
+	rows map[string][]*workflowpb.WorkflowExecutionInfo
+	err  error
+}
+
+func (l listed) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	attribute, _, _ := strings.Cut(r.Query, " ")
+	rows, known := l.rows[attribute]
+	if !known && l.err == nil {
+		return nil, serviceerror.NewInvalidArgument("invalid search attribute: " + attribute)
+	}
+	return &workflowservice.ListWorkflowExecutionsResponse{Executions: rows}, l.err
+}
+
+func row(t *testing.T, attribute, id, kind string, entries ...string) *workflowpb.WorkflowExecutionInfo {
+	t.Helper()
+	p, err := converter.GetDefaultDataConverter().ToPayload(entries)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id},
+		Type:             &commonpb.WorkflowType{Name: kind},
+		SearchAttributes: &commonpb.SearchAttributes{IndexedFields: map[string]*commonpb.Payload{attribute: p}}}
+}
+
+func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
+	t.Parallel()
+	const fails = "category=WorkflowTaskFailed"
+	part, request := protocol.PartID("big", 2), pausedActivity+protocol.ActivityRequest
+	inPart, delegate := protocol.InstanceID(part, "a"), protocol.DelegateID("r", "1.1@a")
+	found, err := InTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
+		pauseAttribute: {
+			row(t, pauseAttribute, "p", protocol.ProcessType, request),
+			row(t, pauseAttribute, "over", protocol.ProcessType),
+			row(t, pauseAttribute, "deaf", protocol.ProcessType, "Workflow:deaf", "Reason:because"),
+			row(t, pauseAttribute, inPart, protocol.InstanceType, pausedActivity+protocol.ActivityExecute),
+		},
+		problemsAttribute: {
+			row(t, problemsAttribute, "deaf", protocol.ProcessType, fails),
+			row(t, problemsAttribute, protocol.InstanceID("q", "a"), protocol.InstanceType, fails),
+			row(t, problemsAttribute, protocol.InstanceID("q", "b"), protocol.InstanceType, fails),
+			row(t, problemsAttribute, protocol.InstanceID("p", "a"), protocol.InstanceType),
+			row(t, problemsAttribute, part, protocol.ProcessType, fails),
+			row(t, problemsAttribute, delegate, protocol.ProcessType, fails),
+		},
+	}}, []string{protocol.ActivityRequest, protocol.ActivityExecute})
+	says := map[string]string{"p": "Request of p", part: "Execute of " + inPart, "q": "continue q/a",
+		"big": "continue " + part, "r": "continue " + delegate}
+	if err != nil || len(found) != len(says) {
+		t.Errorf("%+v, %v", found, err)
+	}
+	for process, text := range says {
+		if list := found[process]; len(list) != 1 || !strings.Contains(list[0].Message, text) || list[0].Mend == "" {
+			t.Errorf("%s: %+v", process, list)
+		}
+	}
+}
+
+func TestAServerThatLacksASearchAttributeIsAskedForTheOther(t *testing.T) {
+	t.Parallel()
+	found, err := InTemporal(t.Context(), listed{rows: map[string][]*workflowpb.WorkflowExecutionInfo{
+		pauseAttribute: {row(t, pauseAttribute, "p", protocol.ProcessType, pausedActivity+"Request")}}},
+		nil)
+	if err != nil || len(found["p"]) != 1 || found["p"][0].Cause != turn.CodeTemporalPaused {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if _, err := InTemporal(t.Context(), listed{err: errors.New("away")}, nil); err == nil {
+		t.Error("a server that did not answer counts as one that knows nothing")
+	}
+}
