@@ -90,7 +90,7 @@ func TestAProcessThatSomebodyPausedInTemporalIsHeldUp(t *testing.T) {
 	p := f.on(t)
 	held, err := p.HeldUp(t.Context())
 	if err != nil || len(held) != 1 || held[0].Cause != turn.CodeTemporalPaused || !held[0].Since.IsZero() {
-		t.Errorf("%+v, %v", held, err)
+		t.Fatalf("%+v, %v", held, err)
 	}
 	r, err := p.Snapshot(t.Context())
 	if !errors.Is(err, ErrNoWorker) || len(r.HeldUp) != 1 || r.HeldUp[0].Cause != turn.CodeTemporalPaused {

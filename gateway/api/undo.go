@@ -70,6 +70,9 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 		agree = func(*client.Undoing) bool { return true }
 	}
 	u, done, err := a.Undo(ctx, in.ID, o, agree)
+	if err == nil && !access.From(ctx).May(access.Look) {
+		hideParams(&u.Plan)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -77,6 +80,16 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 		return &undoOutput{Status: http.StatusOK, Body: *u}, nil
 	}
 	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
+}
+
+// hideParams leaves of the Calls that take back what they are, for who may not look at what a process works on.
+func hideParams(p *undo.Plan) {
+	for n := range p.Undo {
+		p.Undo[n].Params = map[string]any{}
+		if within := p.Undo[n].DelegateUndo; within != nil {
+			hideParams(&within.Plan)
+		}
+	}
 }
 
 // Undo returns how to undo what a process did, and does it if agree returns true for that; nil: a dry run.

@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/simulation"
+	"processidea/gateway/access"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -92,10 +93,14 @@ func (a *agent) start(ctx context.Context, s startable, args jsonval.Object) (an
 	return a.awaitStarted(ctx, p, err, args)
 }
 
-// awaitStarted waits a moment for the end of a process that was started.
+// awaitStarted waits a moment for the end of a process that was started. Who may not look is told its id alone: a fork
+// has what another process worked on.
 func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, args jsonval.Object) (any, error) {
 	if err != nil {
 		return nil, err
+	}
+	if !a.person.May(access.Look) {
+		return jsonval.Object{"process": p.ID()}, nil
 	}
 	return a.awaitStatus(ctx, p, numberArg(args, "wait", defaultWait), "")
 }

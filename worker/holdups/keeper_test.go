@@ -161,7 +161,7 @@ func TestWhatIsPausedInTemporalIsToldWithinAMinuteAndTakenBack(t *testing.T) {
 		after(time.Minute)
 		const says = "p: paused_in_temporal: somebody paused the activity Execute of p/main in Temporal itself"
 		if got := r.told(); len(got) != 1 || got[0] != says || r.counted(turn.CodeTemporalPaused) != 1 {
-			t.Errorf("after a minute: %q, %v", got, r.count)
+			t.Fatalf("after a minute: %q, %v", got, r.count)
 		}
 		if n := strings.Count(r.log(), "the process is held up"); n != 1 || !strings.Contains(r.log(), "level=WARN") {
 			t.Errorf("%d lines: %s", n, r.log())
