@@ -45,7 +45,6 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 		m.PlanViewCondition = jsonschema.CompileInFile(when, path+".when", ps)
 	}
 	m.PlanOutput = m.Source["output"]
-	m.readPlanRecord(path, ps)
 	if v := m.Source[CallIndexOffsetKey]; v != nil {
 		n, err := jsonval.ReadPositiveInt(v)
 		if err != nil || !m.IsDirectPlan() {
@@ -53,6 +52,7 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 		}
 		m.CallIndexOffset = n
 	}
+	m.readPlanRecord(path, ps)
 	if v := m.Source[FallbackInstancesKey]; v != nil {
 		var ok bool
 		if m.FallbackInstances, ok = jsonval.AsStringList(v); !ok {
@@ -127,7 +127,10 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 	switch {
 	case !isCallID || (!isText && !isCount):
 		ps.Add(at, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
-	case key.Request == 0 && key.Index > len(calls):
+	case key.Request == 0 && m.CallIndexOffset > 0 &&
+		(key.Index <= m.CallIndexOffset || key.Index > m.CallIndexOffset+len(calls)):
+		ps.Add(at, "the Plan has no Call %d: it has %d, behind Call %d", key.Index, len(calls), m.CallIndexOffset)
+	case key.Request == 0 && key.Index > m.CallIndexOffset+len(calls):
 		ps.Add(at, "the Plan has no Call %d: it has %d", key.Index, len(calls))
 	case isText && !IsCallStatus(text):
 		ps.Add(at, "unknown status %q%s", jsonval.Clip(text, 40), diag.DidYouMeanOrListNames(text, callStatusNames))

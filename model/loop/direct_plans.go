@@ -45,6 +45,7 @@ func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
 		ideafile.InstanceViewsByToken(l.Idea.Context, l.InstanceTokens())
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		if at, _ := plans.ChooseForInstance(inst.Token, views[inst.Token]); at >= behind {
+			inst.EarlierDirectPlans = append(inst.EarlierDirectPlans, inst.DirectPlanPosition)
 			inst.DirectPlanPosition = at + 1
 			l.addDirectPlanCalls(at)
 			replaced = append(replaced, inst)

@@ -53,6 +53,8 @@ type carriedProgress struct {
 	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
 	// the place of its direct Plan in the context, from 1; 0: it has none
 	DirectPlanPosition int `json:"direct,omitempty"`
+	// EarlierDirectPlans are the places of the Plans that it replaced: some of their Calls may be done.
+	EarlierDirectPlans []int `json:"directBefore,omitempty"`
 	// FellBackToLLM: its direct Plan did not suffice, so that the LLM plans instead. NoPlanMatched: it has failed,
 	// since the LLM may not be asked either.
 	FellBackToLLM bool `json:"handed,omitempty"`

@@ -13,7 +13,7 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 	return l.summarizeCalls(l.PlannedCalls, instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
-			return c, ok && l.isShownToLLM(p, inst, c)
+			return c, ok && p.isPlannedFor(inst) && l.isShownToLLM(p, inst, c)
 		})
 }
 
@@ -24,7 +24,10 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, accepted), l.Instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
 			c, ok := inst.calls[p.key()]
-			if !ok {
+			switch isEarlier := slices.Contains(inst.EarlierDirectPlans, p.DirectPlanPosition); {
+			case !p.isPlannedFor(inst):
+				return c, ok && isEarlier
+			case !ok:
 				return turn.CallReport{Request: p.Request, Index: p.Index,
 						CallState: turn.CallState{Status: ideafile.Running}},
 					p.isUnreportedBy(inst)
@@ -61,7 +64,7 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 }
 
 // summarizeCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that
-// counts; ok is false where none does.
+// counts; ok is false where none does, or where the Call is not the instance's.
 func (l *Loop) summarizeCalls(
 	calls []PlannedCall, instances []*InstanceProgress,
 	reportOf func(PlannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
@@ -74,7 +77,7 @@ func (l *Loop) summarizeCalls(
 			e.DirectPlan, e.PlanName = p.DirectPlanPosition, l.Idea.Context[p.DirectPlanPosition-1].PlanName
 		}
 		for _, inst := range instances {
-			if c, ok := reportOf(p, inst); ok && p.isPlannedFor(inst) {
+			if c, ok := reportOf(p, inst); ok {
 				e.AddReport(inst.Token, c)
 			}
 		}

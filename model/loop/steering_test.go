@@ -441,6 +441,15 @@ func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 		t.Errorf("%s after %v", r.Status, ran)
 	}
 	s.WantEqual("the Calls", fmt.Sprintf("%+v", r.Calls), "{Done:6 Failed:0 Rejected:0 Skipped:6 Blocked:0 Undone:0}")
+	idea := modeltest.SnapshotFile(t, s.Loop.Idea, s.Loop.AllInstancesInput(), nil, nil)
+	var record []string
+	for _, m := range idea.Context {
+		for _, c := range turn.ReadDirectPlanRecord(m, idea.InstanceTokens()) {
+			record = append(record, c.CallKey().ID("")+" "+string(c.StatusByInstance["②"]))
+		}
+	}
+	s.WantEqual("the record", strings.Join(record, ", "),
+		"0.1 done, 0.2 done, 0.3 skipped, 0.4 skipped, 0.5 done, 0.6 done, 0.7 skipped")
 }
 
 // What an instance lacked when it said so may be mended by the time that it is heard.
