@@ -13,9 +13,9 @@ import (
 
 // requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether
 // it did. Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own
-// mistake.
+// mistake. Nobody asks the LLM while an instance undoes what it did.
 func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params jsonval.Object, why error) bool {
-	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() ||
+	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() || rec.Key().IsUndo() ||
 		checkLiterals(tool, rec.Params) != nil {
 		return false
 	}

@@ -42,6 +42,9 @@ func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 		reads, unstable = i.readPaths(rec)
 		list = append(i.unfinishedPredecessors(rec), i.awaitedByCondition(rec)...)
 	}
+	if rec.Key().IsUndo() {
+		return list // it writes nothing, and no other Call goes on meanwhile
+	}
 	for _, w := range i.candidateWriters(slices.Concat(rec.possibleWritePaths(), reads, unstable)...) {
 		switch {
 		case w == rec || w.Status.IsFinal():

@@ -137,6 +137,9 @@ func (i *Instance) unfinishedWriters(reader *CallRecord, ref refexpr.Reference) 
 		}
 		return writers
 	}
+	if reader.Key().IsUndo() {
+		return nil // no other Call goes on meanwhile
+	}
 	return jsonval.Filter(i.candidateWriters(ref.Path), func(w *CallRecord) bool {
 		return w != reader && !w.Status.IsFinal() && w.mayWrite(ref.Path) &&
 			(!w.resultUpdatesPath() || w.precedesInPlan(reader))
