@@ -92,6 +92,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err != nil {
 		return nil, err
 	}
+	o.Choice.Review = o.Review
 	u.Plan, err = undo.Invert(calls, o.Choice, u.tool, func(c undo.Call) any { return u.instance(c).State })
 	if kind.Is[approval.NothingDone](err) {
 		return nil, undoRefused(id, err.Error())
@@ -117,7 +118,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 
 // IsNothing reports whether nothing would be undone. What leaves State alone counts if it was selected by its id.
 func (u *Undoing) IsNothing() bool {
-	return len(u.Undo) == 0 && (!u.AtWork || u.options.CallID == "" || len(u.Withdrawn) == 0)
+	return len(u.Undo) == 0 && (!u.AtWork || u.options.CallID == "" || len(u.Withdraw) == 0)
 }
 
 // InWords describes, in the words of the business, an undone Call or the Call that undoes it.
@@ -235,6 +236,9 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	}
 	of, err := u.archive.Undo(ctx, c.Delegate, UndoOptions{Tools: u.options.Tools, By: u.options.By,
 		Review: u.options.Review, ofDelegate: true})
+	if errors.Is(err, ErrNotFound) && !c.Ran {
+		c.Method.Kind = ideafile.UndoNone // it had done nothing yet
+	}
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 		return nil
 	}

@@ -1,8 +1,11 @@
 package backtest
 
 import (
+	"slices"
+
 	"processidea/learn/past"
 	"processidea/model/approval/policy"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
@@ -46,12 +49,14 @@ func (of *chain) readRan(token string) RanInstance {
 		traced[rec.Key()] = i.trace.calls[n]
 	}
 	for _, c := range undo.CallsOf(player.flow, of.Last().Tools) {
-		past := memory.byKey[c.Key]
+		past, output := memory.byKey[c.Key], player.flow.FindCall(c.ID).OutputPath
 		c.Began, c.Ended = player.callOf(c.ID).began, player.callOf(c.ID).ended
 		c.Process, c.ID = of.ProcessID, past.Key.ID(token)
 		c.Status, c.Fault, c.Result = past.Status, past.Fault, past.Result
-		of.readWrites(&c, i, past)
+		of.readWrites(&c, i, past, output)
 		describeRun(&c, traced[c.Key], past, why)
+		readBranch(&c, output)
+		c.Ran = c.Ran && !of.hadDoneBefore(i, past)
 		out.Calls = append(out.Calls, c)
 	}
 	return out
@@ -92,7 +97,7 @@ func (of *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 }
 
 // readWrites takes what the log says that a Call wrote: a repetition may have come to less.
-func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall) {
+func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall, output refexpr.OutputPath) {
 	c.Writes, c.IsUpdate = nil, false
 	for _, e := range of.writes[i.token] {
 		if e.Request != past.Key.Request || e.Index != past.Key.Index || e.CorrectionNumber != 0 {
@@ -101,9 +106,37 @@ func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall) {
 		c.Writes = append(c.Writes, undo.WrittenPaths(e.Path, e.Value)...)
 		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
 		if past.RanCall != nil && past.RanCall.Tool != past.Written.Tool {
-			c.Result = e.Value // of the Call that took its place
+			c.Result = output.ResultForPath(e.Path, e.Value) // of the Call that took its place
 		}
 	}
+}
+
+// readBranch takes the result of a Call out of the branch that it took. The last one may have a fault instead.
+func readBranch(c *undo.Call, output refexpr.OutputPath) {
+	branch, result, named, err := output.SelectBranch(c.Result)
+	if !named || err != nil {
+		return
+	}
+	c.Result = result
+	if f, is := diag.FaultFromJSON(result); is && branch == len(output)-1 {
+		c.WroteFault(f)
+	}
+}
+
+// hadDoneBefore reports whether a direct Plan did not run a Call, since the Plan whose place it took had done the same:
+// see dataflow.Instance.
+func (of *chain) hadDoneBefore(i *pastInstance, c *pastCall) bool {
+	before := 0
+	for _, m := range of.Last().Context {
+		if m.IsDirectPlan() && m.CallIndexOffset < c.Key.Index {
+			before = max(before, m.CallIndexOffset)
+		}
+	}
+	return c.Key.Request == 0 && of.Last().HasNoOutputPath(c.Written) &&
+		slices.ContainsFunc(i.calls, func(o *pastCall) bool {
+			return o.Key.Request == 0 && o.Key.Index <= before && o.Status == ideafile.Done &&
+				o.Written.SameCallAs(c.Written)
+		})
 }
 
 // describeRun states whether a Call ran, with which Tool and parameters. why is the reason why its instance cannot be

@@ -6,7 +6,10 @@ import (
 	"testing"
 
 	"processidea/learn/backtest"
+	"processidea/learn/past"
 	"processidea/model/approval"
+	"processidea/model/diag"
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
@@ -81,5 +84,60 @@ func TestWhatCallsDidIsReadFromTheChain(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got, row.want)
 			}
 		})
+	}
+}
+
+// A Call may write to one of several branches: its result, or that it failed.
+func TestABranchHasAResultOrWhyTheCallFailed(t *testing.T) {
+	t.Parallel()
+	s := scenario(t, `"context": [{"type": "state", "state": {"id": "a"}}]`)
+	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {
+		switch tool {
+		case "rate":
+			return nil, fault("no luck")
+		case "refund":
+			return nil, diag.Faultf(ideafile.CodeOutcomeUnknown, "cut")
+		}
+		return map[string]any{"id": params["id"]}, nil
+	}
+	all, err := backtest.ReadRan(chainOf(t, s, approve, reply(`[
+		{"_tool": "fetch", "id": "†state.id", "_outputPath": "†state.order || †state.oops"},
+		{"_tool": "rate", "of": "†state.id", "_outputPath": "†state.rating || †state.bad"},
+		{"_tool": "refund", "amount": 5, "_outputPath": "†state.paid || †state.worse"}]`), reply(`[]`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `1.1 fetch done ran with {"id":"a"} to {"id":"a"}
+1.2 rate done did not run
+1.3 refund failed did not run`
+	if got := described(all); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if f := all[0].Calls[2].Fault; f == nil || f.Code != ideafile.CodeOutcomeUnknown {
+		t.Errorf("1.3 failed for %v", f)
+	}
+}
+
+// A direct Plan that takes the place of another does not do again what that has done, and an undo takes it back once.
+func TestWhatAPlanHadDoneBeforeAnotherTookItsPlaceRanOnce(t *testing.T) {
+	t.Parallel()
+	plan := func(record, more string) string {
+		return `{"type": "plan", "stage": "complete", ` + more + `"plan": [{"_tool": "fetch", "id": 1}, {"_tool": "log", "line": "x"}],
+			"record": ` + record + `}`
+	}
+	first := `{"schema": {"tools": {` + tools + `}}, "context": [{"type": "state", "state": {}}, ` +
+		plan(`{"0.1": {"done": 1, "results": {"": "order"}}}`, "")
+	last := first + ", " +
+		plan(`{"0.3": {"done": 1, "results": {"": "order"}}, "0.4": {"done": 1, "results": {"": "x"}}}`, `"after": 2, `)
+	all, err := backtest.ReadRan(past.Run{ProcessID: "p", Ideas: []map[string]any{
+		modeltest.MustDecodeJSON(first + "]}").(map[string]any), modeltest.MustDecodeJSON(last + "]}").(map[string]any)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `0.1 fetch done ran with {"id":1} to "order"
+0.3 fetch done did not run
+0.4 log done ran with {"line":"x"} to "x"`
+	if got := described(all); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -22,3 +22,10 @@ func Faultf(code, format string, args ...any) *Fault {
 
 // FaultAsJSON gives a Fault as the JSON value that a failed Call writes to the last branch of its output path.
 func FaultAsJSON(f *Fault) any { return jsonval.Object{"code": f.Code, "message": f.Message} }
+
+// FaultFromJSON reads what FaultAsJSON gives.
+func FaultFromJSON(v any) (f *Fault, is bool) {
+	m, _ := v.(jsonval.Object)
+	f = &Fault{Code: jsonval.AsText(m["code"]), Message: jsonval.AsText(m["message"])}
+	return f, jsonval.Equal(v, FaultAsJSON(f)) && f.Code != ""
+}

@@ -1,5 +1,7 @@
 package ideafile
 
+import "processidea/model/diag"
+
 // Error codes of a Call. Structural errors are found before the Call runs, the others come from running it.
 const (
 	CodeBadForm          = "bad_form"
@@ -23,6 +25,12 @@ const (
 	CodeMCPInputRequired = "input_wanted"    // the MCP server's tool asks a person for input
 	CodeNotAllowed       = "not_allowed"     // the worker may not reach the Tool's host, or lacks one of its secrets
 )
+
+// MayHaveTakenEffect reports whether the Tool of a Call that failed may have run to its end, or has, with a result that
+// is of no use.
+func MayHaveTakenEffect(f *diag.Fault) bool {
+	return f != nil && (f.Code == CodeOutcomeUnknown || f.Code == CodeBadOutput)
+}
 
 // FaultCodeNeedsOperator reports whether a Call failed for something that only who runs the worker can mend, and no
 // other Call.

@@ -42,6 +42,8 @@ type Call struct {
 	UndoneWith string
 	// MustWait is set if its instance has ended, and others of the process have not.
 	MustWait bool
+	// Undoes is the Call that this one took back itself; nil: none.
+	Undoes *ideafile.UndoneCall
 
 	// Reads and Scopes are places in State, After those and Calls that it came after.
 	Reads, Scopes []jsonval.Path
@@ -51,6 +53,19 @@ type Call struct {
 	IsUpdate bool
 	// Began and Ended are moments in the order of one run; 0: not known.
 	Began, Ended int
+}
+
+// WroteFault notes that the Call did not end well: it wrote to its last branch why.
+func (c *Call) WroteFault(f *diag.Fault) {
+	if c.Ran, c.Fault = false, f; ideafile.MayHaveTakenEffect(f) {
+		c.Status = ideafile.Failed
+	}
+}
+
+// failedWithin reports whether the Call failed in a process of its own of which nothing is known here.
+func (c *Call) failedWithin() bool {
+	return !c.Ran && c.Fault != nil && c.Fault.Code == ideafile.CodeDelegateFailed && c.Delegate != "" &&
+		c.DelegateUndo == nil && c.Method.Kind != ideafile.UndoNone
 }
 
 // Name names the Call for people: by its id, with the instance, and its Tool.
@@ -76,8 +91,8 @@ func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	for _, rec := range flow.CallRecords() {
 		c := Call{
 			ID: rec.ID, Instance: ideafile.InstanceTokenOfCallID(rec.ID), Tool: rec.Tool, Status: rec.Status,
-			Fault: rec.Fault,
-			Key:   rec.Key(),
+			Fault: rec.Fault, Undoes: rec.Undoes,
+			Key: rec.Key(),
 		}
 		c.readRefs(rec, ideafile.FindTool(tools, rec.Tool))
 		for _, w := range writes[c.Key] {
@@ -104,17 +119,8 @@ func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 
 // readRefs finds what a Call reads: by its parameters and those that are wired, its condition, and its scopes.
 func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
-	refs, _ := refexpr.FindReferences(rec.Params) // a bad one has failed the Call
-	if tool != nil {
-		for _, wired := range jsonval.Sorted(tool.WiredParams) {
-			more, _ := refexpr.FindReferences(wired)
-			refs = append(refs, more...)
-		}
-	}
-	for _, ref := range refs {
-		if ref.Kind == ideafile.TypeState {
-			c.Reads = append(c.Reads, ref.Path)
-		}
+	for _, ref := range stateReferences(rec.Params, tool) {
+		c.Reads = append(c.Reads, ref.Path)
 	}
 	if rec.Condition != nil {
 		c.Reads = append(c.Reads, rec.Condition.Reads(ideafile.TypeState)...)
@@ -125,6 +131,18 @@ func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 			c.After = append(c.After, ref)
 		}
 	}
+}
+
+// stateReferences lists what a Tool's parameters, and those that are wired, refer to in State.
+func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Reference {
+	refs, _ := refexpr.FindReferences(params) // a bad one has failed the Call
+	if tool != nil {
+		for _, wired := range jsonval.Sorted(tool.WiredParams) {
+			more, _ := refexpr.FindReferences(wired)
+			refs = append(refs, more...)
+		}
+	}
+	return slices.DeleteFunc(refs, func(ref refexpr.Reference) bool { return ref.Kind != ideafile.TypeState })
 }
 
 // isBefore reports whether a Call had what it read when another had not ended. A Call that nobody ran has no beginning.

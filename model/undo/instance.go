@@ -25,9 +25,13 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 		} else if c.Method = t.UndoUnder(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
 			c.Delegate = delegateID(c.ID)
 		}
+		if by := ideafile.FindTool(palette.Tools, c.Method.Tool); by != nil { // what that reads must be there still
+			c.After = append(c.After, stateReferences(c.Method.Params, by)...)
+		}
 	}
 	find := func(_ Call, name string) *ideafile.Tool { return ideafile.FindTool(palette.Tools, name) }
-	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls}, find, func(Call) any { return flow.State() })
+	p, err := Invert(calls, Choice{CallID: o.Call, CallIDs: o.Calls, Review: o.Review}, find,
+		func(Call) any { return flow.State() })
 	u := p.asUndoing(o)
 	if err != nil {
 		u.NotUndone, u.Stays = []string{err.Error()}, true
@@ -38,17 +42,22 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 // readRecord reads what ran, with its parameters and result.
 func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
-	failed := rec.FaultWrittenToBranch // it wrote the fact that it had failed
-	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == "" && failed == nil
-	if mayHaveTakenEffect(failed) {
-		c.Status, c.Fault = ideafile.Failed, failed
+	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == ""
+	if rec.FaultWrittenToBranch != nil {
+		c.WroteFault(rec.FaultWrittenToBranch)
 	}
 	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {
 		c.DoneBefore = "another process"
 	}
+	reopened := rec.Tool == "" // since: the process knew what the Call came to, and not how it was written
+	if reopened {
+		c.After = []refexpr.Reference{{Kind: ideafile.TypeState}} // for all that is known
+		c.NotKnown = "its instance was reopened since; take it back once the process has ended"
+	}
 	switch params, err := flow.ResolvedParams(rec); {
 	case rec.RanCall != nil:
 		c.Tool, c.Params = rec.RanCall.Tool, rec.RanCall.Params
+	case reopened:
 	case err != nil:
 		c.NotKnown = diag.WithoutPackagePrefix(err)
 	case len(c.Reads) > 0 && flow.IsCorrected():
@@ -56,7 +65,9 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	default:
 		c.Params = rec.ParamsAdaptation.ApplyTo(params)
 	}
-	c.Result, c.Began, c.Ended = rec.Result, rec.Began, rec.Ended
+	if c.Result, c.Began, c.Ended = rec.Result, rec.Began, rec.Ended; reopened {
+		c.Began = 1 // before all that ended since
+	}
 	for _, w := range flow.StateWrites() {
 		if (ideafile.CallKey{Request: w.Request, Index: w.Index}) == c.Key && w.CorrectionNumber == 0 {
 			c.Result = w.Value

@@ -13,6 +13,8 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
+	"processidea/model/statelog"
+	"processidea/model/turn"
 	"processidea/model/undo"
 )
 
@@ -137,5 +139,97 @@ func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 	}
 	if got := strings.Join(waits, ", "); got != `1.2 {"n":"5"}` {
 		t.Errorf("%s waits", got)
+	}
+}
+
+// A Call that takes another back waits for nobody: nothing else goes on meanwhile, and the LLM is not asked.
+func TestWhatTakesBackIsBlockedByWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, state, path, want string }{
+		{"it would come from a Call that waits", `{}`, "who",
+			"1.1~undo (remove), blocked: †state.who would come from 1.2"},
+		{"a Call that waits may add to it", `{"who": {"name": "ann"}}`, "who.more", ""},
+		{"it does not fit", `{"who": 7}`, "b", "1.1~undo (remove), failed: "},
+	} {
+		palette := modeltest.PaletteFrom(t, `{"work": {"_activity": "do", "_undo": {"tool": "remove"}},
+			"remove": {"_activity": "do", "properties": {"who": {"type": "object", "const": "†state.who"}}},
+			"ask": {"_activity": "do", "_approval": true}}`)
+		palette.AdaptValuesWithLLM = true
+		context, err := ideafile.ReadMessages(modeltest.MustDecodeJSON(
+			`[{"type": "state", "state": ` + row.state + `}]`).([]any))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := dataflow.New(*palette, context, "")
+		i.SetTime(modeltest.StartTime)
+		for n, call := range []string{`{"_tool": "work", "_outputPath": "a"}`,
+			`{"_tool": "ask", "_outputPath": "` + row.path + `"}`} {
+			i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
+		}
+		i.CloseRequest(1)
+		runAll := func() {
+			for _, r := range i.Advance() {
+				i.SucceedCall(r.Record.ID, "1")
+			}
+			i.Advance()
+		}
+		runAll()
+		i.BeginUndo(undo.OfInstance(i, "p", approval.UndoOrder{By: "ann"}, func(id string) string { return id }))
+		runAll()
+		said := i.DrainWithdrawn(func() bool { return true })
+		if said == nil || said.Failed != (row.want != "") || !strings.Contains(said.Summary, row.want) {
+			t.Errorf("%s: %+v", row.name, said)
+		}
+	}
+}
+
+// Of what an instance did before it was reopened it knows how it ended, and not how it was written.
+func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnded(t *testing.T) {
+	t.Parallel()
+	p := undoable()
+	write := func(index int) statelog.Write {
+		return statelog.Write{Path: jsonval.Path{"v"}, Value: "x", Author: "1.1", Request: 1, Index: index}
+	}
+	report := func(index int, ran *turn.ExecutedCall) turn.CallReport {
+		return turn.CallReport{Request: 1, Index: index, CallState: turn.CallState{Status: ideafile.Done, RanCall: ran}}
+	}
+	ran := &turn.ExecutedCall{Tool: "work", Params: jsonval.Object{}}
+	i := dataflow.Restore(p, nil, "", dataflow.RebuildFromReports("", 1, []statelog.Write{write(1)},
+		[]turn.CallReport{report(1, ran), report(2, nil), report(3, ran)}))
+	u := undo.OfInstance(i, "p", approval.UndoOrder{}, func(id string) string { return id })
+	var calls []string
+	for _, c := range u.Calls {
+		calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
+	}
+	want := "1.2: it is not known what ran: its instance was reopened since; take it back once the process has ended"
+	if got := strings.Join(calls, ", "); got != `1.3 null, 1.1 ["†call.1.3~undo"]` || !slices.Equal(u.NotUndone, []string{want}) {
+		t.Errorf("%s; %q", got, u.NotUndone)
+	}
+}
+
+// What undoes a Call may read State that the Call itself did not read: who wrote that is undone later.
+func TestWhatTakesBackFindsWhatItReads(t *testing.T) {
+	t.Parallel()
+	for name, how := range map[string]string{
+		"wired":     `{"tool": "remove"}`,
+		"as params": `{"tool": "other", "params": {"x": "†state.who.name"}}`,
+	} {
+		i := dataflow.New(*modeltest.PaletteFrom(t, `{"find": {"_activity": "do", "_undo": {"tool": "other"}},
+			"work": {"_activity": "do", "_undo": `+how+`}, "other": {"_activity": "do", "properties": {"x": {}}},
+			"remove": {"_activity": "do", "properties": {"who": {"const": "†state.who"}}}}`), nil, "")
+		for n, call := range []string{`{"_tool": "find", "_outputPath": "who"}`, `{"_tool": "work", "_outputPath": "a"}`} {
+			i.AcceptCall(n+1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
+			i.CloseRequest(n + 1)
+			i.Advance()
+			i.SucceedCall(ideafile.FormatCallID(n+1, 1, ""), jsonval.Object{"name": "ann"})
+		}
+		u := undo.OfInstance(i, "p", approval.UndoOrder{}, func(id string) string { return id })
+		var calls []string
+		for _, c := range u.Calls {
+			calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
+		}
+		if got := strings.Join(calls, ", "); got != `2.1 null, 1.1 ["†call.2.1~undo"]` {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
 }

@@ -23,6 +23,8 @@ type Choice struct {
 	CallID string
 	// CallIDs are the only Calls to undo; empty: no such limit.
 	CallIDs []string
+	// Review is set if a person looks at each Call first, and says whether those took effect of which nobody knows.
+	Review bool
 }
 
 // Step takes one Call back.
@@ -104,7 +106,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 		if !chosen[n] {
 			continue
 		}
-		step, fate, why := invertCall(c, find, state)
+		step, fate, why := invertCall(c, choice.Review, find, state)
 		switch fate {
 		case fateUndo:
 			steps[n] = step
@@ -147,30 +149,30 @@ func leavesEffect(c *Call) bool {
 
 // isUnknown reports whether nobody knows if the Call had its effect.
 func isUnknown(c *Call) bool {
-	return c.Status == ideafile.Running || c.Status == ideafile.Failed && mayHaveTakenEffect(c.Fault)
-}
-
-// mayHaveTakenEffect reports whether the Tool of a Call that failed may have run to its end, or has, with a result that
-// is of no use.
-func mayHaveTakenEffect(f *diag.Fault) bool {
-	return f != nil && (f.Code == ideafile.CodeOutcomeUnknown || f.Code == ideafile.CodeBadOutput)
+	return c.Status == ideafile.Running || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
 }
 
 // isDone reports whether a Call is done, or may have been. Undo Calls themselves are not undone.
 func isDone(c *Call) bool {
-	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.DelegateUndo != nil && leavesEffect(c))
+	return !c.Key.IsUndo() && (c.Status == ideafile.Done || isUnknown(c) || c.failedWithin() ||
+		c.DelegateUndo != nil && leavesEffect(c))
 }
 
 // invertCall decides on one Call.
-func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fate, why string) {
+func invertCall(c *Call, isReviewed bool, find FindTool, state func(Call) any) (step Step, is fate, why string) {
 	switch {
 	case c.UndoneBy != "":
 		return step, fateKeep, "it was taken back by " + c.UndoneBy
 	case c.DoneBefore != "":
 		return step, fateKeep,
 			"it was done by " + c.DoneBefore + ", from which this process was forked: take it back there"
+	case c.failedWithin():
+		return step, fateKeep, "it failed in a process of its own, " + c.Delegate + ": take back there what that did"
 	case !leavesEffect(c):
 		return step, fateNothing, ""
+	case c.Undoes != nil:
+		return step, fateKeep, "it took " + c.Undoes.CallID + " of " + c.Undoes.Process +
+			" back: what was taken back is not done again by an undo"
 	case c.UndoneWith != "":
 		return step, fateKeep, "it is taken back with " + c.UndoneWith
 	case c.MustWait:
@@ -184,7 +186,7 @@ func invertCall(c *Call, find FindTool, state func(Call) any) (step Step, is fat
 			Process: c.Process, Instance: c.Instance, Did: c}, fateUndo, ""
 	case c.Method.Kind == ideafile.UndoProcess:
 		return step, fateCannot, "it has a process of its own: take back " + c.Delegate
-	case isUnknown(c):
+	case isUnknown(c) && !isReviewed:
 		return step, fateCannot, "it is not known whether it took effect: a person must look and say"
 	case c.Tool == "" && c.NotKnown != "":
 		return step, fateCannot, "it is not known what ran: " + c.NotKnown

@@ -108,6 +108,14 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"nobody knows whether it took effect", []undo.Call{with(chain[0], func(c *undo.Call) {
 			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
 		})}, undo.Choice{}, " | 1.1: it is not known whether it took effect: a person must look and say"},
+		{"nobody knows whether it took effect, and a person says so", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
+			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeOutcomeUnknown, "lost")
+			c.Result, c.Method.Params = nil, map[string]any{"id": "†params.room"}
+		}), with(chain[3], func(c *undo.Call) {
+			c.Status, c.Ran, c.Result = ideafile.Running, false, nil
+			c.Method.Params = map[string]any{"id": "†result.id"}
+		})}, undo.Choice{Review: true}, "1.2 1.1<1.2 | " +
+			"2.2: remove cannot be given what it needs: reference †result.id: nothing there"},
 		{"it ran, and its result is of no use", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
 			c.Status, c.Ran, c.Fault = ideafile.Failed, false, diag.Faultf(ideafile.CodeBadOutput, "no id")
 		})}, undo.Choice{}, " | 1.2: it is not known whether it took effect: a person must look and say | " +
@@ -128,6 +136,18 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 			" | 1.1: it has a process of its own: take back p/~call/1.1"},
 		{"a delegate whose process is on record", []undo.Call{with(chain[0], delegated, within), chain[1]},
 			undo.Choice{}, "1.2 1.1<1.2"},
+		{"a delegate that failed, of whose process nothing is known", []undo.Call{with(chain[0], delegated, func(c *undo.Call) {
+			c.Status, c.Ran, c.DelegateUndo = ideafile.Failed, false, nil
+			c.Fault = diag.Faultf(ideafile.CodeDelegateFailed, "it has failed")
+		}), chain[1]}, undo.Choice{}, "1.2 |  | " +
+			"1.1: it failed in a process of its own, p/~call/1.1: take back there what that did"},
+		{"a delegate that failed, and says that nothing need be done", []undo.Call{with(chain[0], none, func(c *undo.Call) {
+			c.Status, c.Ran, c.Delegate = ideafile.Failed, false, "p/~call/1.1"
+			c.Fault = diag.Faultf(ideafile.CodeDelegateFailed, "it has failed")
+		})}, undo.Choice{}, ""},
+		{"what took another Call back", []undo.Call{with(chain[0], func(c *undo.Call) {
+			c.Undoes = &ideafile.UndoneCall{Process: "q", CallID: "3.1"}
+		})}, undo.Choice{}, " |  | 1.1: it took 3.1 of q back: what was taken back is not done again by an undo"},
 		{"a delegate that failed, but had done something", []undo.Call{with(chain[0], delegated, within,
 			func(c *undo.Call) { c.Status, c.Ran = ideafile.Failed, false })}, undo.Choice{CallID: "1.1"}, "1.1"},
 		{"a delegate that did nothing, or of which all is taken back", []undo.Call{with(chain[0], delegated)},

@@ -193,7 +193,7 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 		return cmp.Or(l.Show(u, underWayText(u)), exit.WithCode(exit.Paused))
 	case u.As == u.Process:
 		return l.Show(u, fmt.Sprintf("%s: %s taken back; it is paused\n", u.As,
-			print.PluralIs(max(len(u.Undo), len(u.Withdrawn)), "Call")))
+			print.PluralIs(max(len(u.Undo), len(u.Withdraw)), "Call")))
 	}
 	l.announce()
 	if o.detach {
@@ -285,9 +285,9 @@ func undoPlanText(u *client.Undoing) string {
 			}
 		}
 	}
-	if u.AtWork && len(u.Withdrawn) > 0 {
+	if u.AtWork && len(u.Withdraw) > 0 {
 		print.Fprintf(&b, "withdrawn from State, since they left nothing else: %s\n",
-			diag.FirstNamesAndCount(u.Withdrawn))
+			diag.FirstNamesAndCount(u.Withdraw))
 	}
 	return b.String()
 }
