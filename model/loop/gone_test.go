@@ -52,6 +52,21 @@ func TestAnUndoEndsWithoutAnInstanceThatIsGone(t *testing.T) {
 	}
 }
 
+func TestAnUndoSaysOnceWhatCameOfManyInstances(t *testing.T) {
+	t.Parallel()
+	nothing := turn.Withdrawn{Summary: "nothing was taken back", Nothing: true}
+	failed := turn.Withdrawn{Summary: "not taken back: 1.1@②", Failed: true}
+	for want, second := range map[string]turn.Withdrawn{nothing.Summary: nothing, failed.Summary: failed} {
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+		for n, came := range []turn.Withdrawn{nothing, second} {
+			s.Loop.Instances[n].UndoneBy, s.Loop.Instances[n].TookBack = &approval.UndoOrder{By: "ann"}, &came
+		}
+		if _, err := s.Loop.TakeEndedUndo(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 func TestAnUndoIsRefusedBeforeAnotherOneHasEnded(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"processidea/model/approval"
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
@@ -78,6 +79,21 @@ func TestTheStepsOfAnInstanceThatTakesBackAreCountedAsBefore(t *testing.T) {
 	r.Withdrawn = &turn.Withdrawn{Summary: "taken back: 1.1"}
 	s.DeliverReport(r)
 	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "failed look@1 1/0/0, answer@1 0/0/1")
+}
+
+// An effect that nobody knows of may stay: the instance has not simply failed.
+func TestAnInstanceOfWhichAllThatItDidIsUnknownTakesBack(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[string]string{ideafile.CodeOutcomeUnknown: "working true", ideafile.CodeToolFailed: "failed false"} {
+		s := modeltest.NewScenario(t, "", `"config": {"onFailure": "undo"}`, goalIsMood)
+		s.RunTool = func(string, map[string]any) (any, *diag.Fault) { return nil, diag.Faultf(code, "cut") }
+		s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"mood"}],"output":null}`)
+		for range 4 {
+			s.ExpectRequest()
+			nothing(s)
+		}
+		s.WantEqual(code, fmt.Sprint(s.DescribeInstances(), " ", s.Loop.Instances[0].UndoneFor != nil), want)
+	}
 }
 
 func TestAnInstanceThatReachedItsGoalIsToldOfTheStepBeforeItSettles(t *testing.T) {

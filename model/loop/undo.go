@@ -11,20 +11,26 @@ import (
 	"processidea/model/approval"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 )
 
 // This file makes instances that fail undo what they did (config.onFailure).
 
-// hasDoneCalls reports whether there may be something to undo.
-func (p *InstanceProgress) hasDoneCalls() bool {
+// undoUnknownChange names the rule that an instance undoes what it did, too, if all that it may have done is unknown.
+const undoUnknownChange = "undo of unknown outcomes"
+
+// mayHaveDone reports whether there may be something to undo, or an effect that stays.
+func (l *Loop) mayHaveDone(inst *InstanceProgress) bool {
+	unknown := false
 	//workflowcheck:ignore -- any or none, in any order
-	for _, c := range p.calls {
+	for _, c := range inst.calls {
 		if c.Status == ideafile.Done {
 			return true
 		}
+		unknown = unknown || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
 	}
-	return false
+	return unknown && l.KnowsChange(undoUnknownChange)
 }
 
 // planUndo keeps an undo Call and the Call that it undoes, so that Ideas can record them. No Request planned the first,
@@ -96,14 +102,17 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 			list = append(list, inst)
 		}
 	}
-	var sentences []string
+	var failures, sentences []string
 	failed, nothing := false, true
 	for _, inst := range list {
 		t := *inst.TookBack
 		o, failed, nothing = inst.UndoneBy, failed || t.Failed, nothing && t.Nothing
 		inst.UndoneBy, inst.TookBack, inst.RevisedSinceRequest = nil, nil, true
-		if t.Failed || t.Nothing {
-			sentences = append(sentences, t.Summary)
+		switch {
+		case t.Failed:
+			failures = jsonval.AppendNew(failures, t.Summary)
+		case t.Nothing:
+			sentences = jsonval.AppendNew(sentences, t.Summary)
 		}
 		if !t.Nothing {
 			why := "by " + cmp.Or(o.By, "a person")
@@ -114,11 +123,11 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 				"%s; %s", why, t.Summary)})
 		}
 	}
-	switch text := strings.Join(sentences, "; "); {
+	switch {
 	case failed:
-		refusal = errors.New(text)
+		refusal = errors.New(strings.Join(failures, "; "))
 	case len(list) > 0 && nothing:
-		refusal = approval.NothingDone(text)
+		refusal = approval.NothingDone(strings.Join(sentences, "; "))
 	}
 	return o, refusal
 }

@@ -91,7 +91,7 @@ func (p *Process) endUndo(number int, f approval.Fate) {
 }
 
 // TakeEndedUndo returns, once, an act of BeginUndo that has come to its end in all parts, and what they refused; nil:
-// none has. That some had nothing to take back is no refusal where others had.
+// none has. That some had nothing to take back is said only if none had.
 func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	u := p.Undo
 	if u == nil {
@@ -106,11 +106,11 @@ func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 		return nil, nil
 	}
 	p.Undo = nil
-	accepted := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return f.Reason == "" })
+	otherFates := slices.ContainsFunc(u.Fates, func(f approval.Fate) bool { return !f.NothingToDo })
 	var reasons []string
 	code := ""
 	for _, f := range u.Fates {
-		if f.Reason != "" && !(accepted && f.NothingToDo) {
+		if f.Reason != "" && !(otherFates && f.NothingToDo) {
 			reasons, code = append(reasons, f.Reason), cmp.Or(code, f.Code)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Each part is told what of an act is its own, and the act ends when all have: what one refuses is said, but that one
-// has nothing to take back only where all have nothing.
+// has nothing to take back only if all have nothing.
 func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 	t.Parallel()
 	token := "5"
@@ -31,6 +31,7 @@ func TestPartsTakeBackWhatAPersonWantsOfTheWhole(t *testing.T) {
 		"one has nothing":  {orders: "1: [], 2: []", fates: []approval.Fate{nothing, done}},
 		"all have nothing": {orders: "1: [], 2: []", fates: []approval.Fate{nothing, nothing}, came: "part 1: none; part 2: none"},
 		"one fails":        {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, done}, came: "part 1: no"},
+		"one fails alone":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "no"}, nothing}, came: "part 1: no"},
 		"one has no rest":  {orders: "1: [], 2: []", fates: []approval.Fate{{Reason: "wait", Code: "c"}, done}, came: "part 1: wait", code: "c"},
 		"one ends":         {orders: "1: [], 2: []", fates: []approval.Fate{done}, came: "part 2: it has ended"},
 		"a stranger":       {order: approval.UndoOrder{Call: "1.1@99"}, refused: `no instance "99"`},
