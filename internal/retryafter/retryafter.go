@@ -1,4 +1,4 @@
-// Package retryafter reads the header Retry-After of HTTP.
+// Package retryafter reads how long a server of HTTP wants to be left alone.
 package retryafter
 
 import (
@@ -12,26 +12,54 @@ import (
 // Max is the longest wait that is read.
 const Max = 24 * time.Hour
 
-// earliestUnixTime is from when on a number of seconds can only be a time since 1970: as a wait it would be 31 years.
-const earliestUnixTime = 1_000_000_000
+// From these on a number can only be a time since 1970, in seconds or in milliseconds: as a wait it would be 31 years.
+const earliestUnixTime, earliestUnixMillis = 1_000_000_000, 1_000_000_000_000
 
-// Parse reads a Retry-After: seconds, a date or, against the standard, a Unix time. Unreadable and past values are 0;
-// the maximum is Max.
+// Of reads Retry-After, or else, where the limit of a server is used up, when it begins anew, as GitHub says it.
+func Of(h http.Header, now time.Time) time.Duration {
+	wait := Parse(h.Get("Retry-After"), now)
+	for _, of := range []string{"X-Ratelimit-", "Ratelimit-"} {
+		if wait == 0 && strings.TrimSpace(h.Get(of+"Remaining")) == "0" {
+			wait = Parse(h.Get(of+"Reset"), now)
+		}
+	}
+	return wait
+}
+
+// Parse reads a Retry-After: seconds, a date or, against the standard, a Unix time, another date, or 1m30s. Unreadable
+// and past values are 0; the maximum is Max.
 func Parse(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil && !math.IsInf(seconds, 0) {
-		at, err := http.ParseTime(text)
-		if err != nil {
-			return 0
-		}
-		seconds = at.Sub(now).Seconds()
+		seconds = secondsIn(text, now)
 	}
-	if seconds >= earliestUnixTime && !math.IsInf(seconds, 1) {
+	switch {
+	case math.IsInf(seconds, 1):
+	case seconds >= earliestUnixMillis:
+		seconds = seconds/1000 - float64(now.Unix())
+	case seconds >= earliestUnixTime:
 		seconds -= float64(now.Unix())
 	}
 	if math.IsNaN(seconds) || seconds <= 0 {
 		return 0
 	}
 	return time.Duration(min(seconds, Max.Seconds()) * float64(time.Second))
+}
+
+// secondsIn reads what is no number; 0 if it cannot be read.
+func secondsIn(text string, now time.Time) float64 {
+	if d, err := time.ParseDuration(text); err == nil {
+		return min(d, Max).Seconds()
+	}
+	at, err := http.ParseTime(text)
+	for _, form := range []string{time.RFC3339, time.RFC1123Z, time.RFC1123} {
+		if err != nil {
+			at, err = time.Parse(form, text)
+		}
+	}
+	if err != nil {
+		return 0
+	}
+	return min(at.Sub(now), Max).Seconds()
 }

@@ -22,7 +22,7 @@ import (
 type response struct {
 	status      int
 	contentType string
-	retryAfter  string
+	header      http.Header
 	body        []byte
 }
 
@@ -43,7 +43,7 @@ func (c *Client) read(resp *http.Response) (*response, error) {
 	}
 	return &response{
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
-		retryAfter: resp.Header.Get("Retry-After"), body: body,
+		header: resp.Header, body: body,
 	}, nil
 }
 
@@ -58,7 +58,7 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 
 // statusError is the Error of a status that is not a success; nil for a result.
 func (a *response) statusError(anyStatus bool, now time.Time) error {
-	wait := retryafter.Parse(a.retryAfter, now)
+	wait := retryafter.Of(a.header, now)
 	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub says it
 	retry := isThrottled || a.status == 408 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {

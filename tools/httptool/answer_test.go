@@ -183,22 +183,26 @@ func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
 
 func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 	t.Parallel()
-	status, after := 429, ""
+	status, after, left := 429, "", ""
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", after)
+		w.Header().Set("X-RateLimit-Remaining", left)
+		w.Header().Set("X-RateLimit-Reset", "30")
 		w.WriteHeader(status)
 	})
 	c := client(t, nil, s)
 	for _, row := range []struct {
-		status    int
-		after     string
-		want      time.Duration
-		throttled bool
+		status      int
+		after, left string
+		want        time.Duration
+		throttled   bool
 	}{
-		{429, "30", 30 * time.Second, true}, {429, "", 0, true}, {503, "30", 30 * time.Second, false},
-		{404, "30", 0, false}, {403, "30", 30 * time.Second, true}, {403, "", 0, false}, // GitHub's limits are 403
+		{429, "30", "", 30 * time.Second, true}, {429, "", "", 0, true}, {503, "30", "", 30 * time.Second, false},
+		// GitHub's limits are 403.
+		{404, "30", "", 0, false}, {403, "30", "", 30 * time.Second, true}, {403, "", "", 0, false},
+		{403, "", "0", 30 * time.Second, true}, {403, "", "7", 0, false}, {429, "", "0", 30 * time.Second, true},
 	} {
-		status, after = row.status, row.after
+		status, after, left = row.status, row.after, row.left
 		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
 		e := asError(t, err)
 		if e.RetryAfter != row.want || runner.IsThrottled(err) != row.throttled || row.throttled && !e.Retry {

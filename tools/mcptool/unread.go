@@ -39,7 +39,7 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
-	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Parse(r.Header.Get("Retry-After"), time.Now())}
+	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Of(r.Header, time.Now())}
 	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
 		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session")))
 	if !slices.Contains(methodsThatAreTold, method) && !u.isLater() && !u.isMendable() {
