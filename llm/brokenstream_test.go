@@ -77,6 +77,16 @@ func TestAStreamThatBreaksOffIsATruncatedReplyAndKeepsItsCalls(t *testing.T) {
 	}
 }
 
+func TestAContentFilterIsTheLLMsRefusalHoweverItIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, finish := range []string{"content_filter", "SAFETY", "content_filter: RECITATION", "IMAGE_PROHIBITED_CONTENT"} {
+		reply, err := replying(t, streaming(chunks(`{"choices":[{"index":0,"delta":{},"finish_reason":"`+finish+`"}]}`, done)))
+		if err != nil || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeRefusal {
+			t.Errorf("%s: %v %+v", finish, err, reply)
+		}
+	}
+}
+
 func TestAConnectionThatIsClosedIsTheEndOfAnOldServersStream(t *testing.T) {
 	t.Parallel()
 	said := chunks(spoken(solutionText)...)

@@ -100,8 +100,7 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 		c.choices = append(c.choices, choice{
 			index: o.GetInt("index"), finish: stringAt(o, "finish_reason"), whole: whole,
 			content: contentOf(delta.Get("content")) + contentOf(o.Get("text")), refusal: stringAt(delta, "refusal"),
-			reasons:   stringAt(delta, "reasoning_content")+stringAt(delta, "reasoning") != "",
-			functions: functionsOf(delta),
+			reasons: isThought(delta), functions: functionsOf(delta),
 		})
 		if last := &c.choices[len(c.choices)-1]; last.finish == "null" { // DashScope, until the end
 			last.finish = ""
@@ -111,6 +110,17 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 		}
 	}
 	return c
+}
+
+// isThought reports whether a message has thoughts beside its text. Servers have several places for them.
+func isThought(delta *fastjson.Value) bool {
+	for _, part := range delta.GetArray("content") {
+		if part.Exists("thinking") { // Mistral
+			return true
+		}
+	}
+	return stringAt(delta, "reasoning_content")+stringAt(delta, "reasoning")+stringAt(delta, "thinking") != "" ||
+		len(delta.GetArray("reasoning_details")) > 0 // OpenRouter
 }
 
 // usageOf counts tokens. Some servers report the cached tokens of the prompt under a key of their own.

@@ -135,6 +135,9 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 // silentError is the server's error where it accepted a Request, and then sent an error in its stream, or the end
 // (nil), in place of a reply.
 func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream error) *Error {
+	if inStream == nil && hasWords(r.stream.strayLines) {
+		inStream = errInStream{string(r.stream.strayLines)}
+	}
 	if inStream != nil {
 		x.serverError = readServerError(inStream, nil)
 		return x.failure(ctx, inStream)

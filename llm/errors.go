@@ -91,15 +91,28 @@ func (x *exchange) classify(err error) *Error {
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
-		if e.status == http.StatusUnauthorized ||
-			e.status == http.StatusForbidden && !e.mentions("moderation", "flagged") {
-			message = strings.TrimRight(message, ".") + ". Mend its key at the worker (" +
-				x.client.config.variable("OPENAI_API_KEY") + "), start the worker again, and resume the process"
+		if cure := x.cure(); cure != "" {
+			message = strings.TrimRight(message, ".") + ". " + cure + "resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
 		RetryAfter: retryAfter(x.response, time.Now())}
+}
+
+// cure is what mends an error of the server at the worker; "" where that is not known.
+func (x *exchange) cure() string {
+	e, isBatch := x.serverError, x.response != nil && !isStream(x.response.Request)
+	switch {
+	case e.status == http.StatusUnauthorized,
+		e.status == http.StatusForbidden && !e.mentions("moderation", "flagged"):
+		return "Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") + "), start the worker " +
+			"again, and "
+	case !isBatch && (e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed):
+		return fmt.Sprintf("See that %s is its address, which mostly ends with /v1, and that it has the model %s; then ",
+			x.client.config.variable("OPENAI_BASE_URL"), x.params.Model)
+	}
+	return ""
 }
 
 // isPage reports whether a page for people came in place of a reply, as from a proxy that wants a login, or from an

@@ -120,6 +120,10 @@ func TestAServerThatSendsNoReplySaysWhyAndIsAskedAgain(t *testing.T) {
 			whole(
 				`{"choices": [{"index": 0, "finish_reason": "stop", "message": {"content": null, "reasoning_content": "{\"calls\": []}"}}]}`),
 			"an empty answer, with reasoning only"},
+		"reasoning in parts": {streaming(chunks(`{"choices":[{"index":0,"delta":{"content":[{"type":"thinking","thinking":[]}]}}]}`,
+			finished)), "an empty answer, with reasoning only"},
+		"reasoning in details": {streaming(chunks(`{"choices":[{"index":0,"delta":{"reasoning_details":[{"text":"Hm."}]}}]}`,
+			finished)), "an empty answer, with reasoning only"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,18 +20,20 @@ import (
 // one without an empty line, cannot read a response that is one object, takes `"error": null` for an error, and goes
 // over each event four times.
 type eventReader struct {
-	response   *http.Response
-	lines      *bufio.Scanner
-	onLine     func() // called for every line, comments among them
-	bare       bool   // lines of JSON, not server-sent events
-	first      bool   // only empty lines have come so far
-	name       string // of the event that is being read
-	data       []byte // of the event that is being read
-	parser     fastjson.Parser
-	parsed     *fastjson.Value // data as JSON; nil: not parsed, or no JSON
-	event      *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
-	err        error
-	strayLines []byte // the beginning of the lines that belong to no event: a page in place of a stream
+	response *http.Response
+	lines    *bufio.Scanner
+	onLine   func() // called for every line, comments among them
+	bare     bool   // lines of JSON, not server-sent events
+	first    bool   // only empty lines have come so far
+	name     string // of the event that is being read
+	data     []byte // of the event that is being read
+	parser   fastjson.Parser
+	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
+	event    *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
+	err      error
+	// strayLines is the beginning of the lines that belong to no event, as of a page in place of a stream, and of events
+	// with the server's words in place of a choice.
+	strayLines []byte
 }
 
 func newEventReader(response *http.Response, onLine func()) *eventReader {
@@ -95,11 +97,15 @@ func (e *eventReader) takeLine(line []byte) bool {
 		return e.isWholeEvent() && e.emitEvent()
 	case "", "id", "retry": // a comment, or of no use here
 	default:
-		if len(e.strayLines) < maxMessage {
-			e.strayLines = append(append(e.strayLines, line[:min(len(line), maxMessage)]...), '\n')
-		}
+		e.keepStray(line)
 	}
 	return false
+}
+
+func (e *eventReader) keepStray(line []byte) {
+	if len(e.strayLines) < maxMessage {
+		e.strayLines = append(append(e.strayLines, line[:min(len(line), maxMessage)]...), '\n')
+	}
 }
 
 // isWholeEvent reports whether the data read so far is an event.
@@ -126,8 +132,17 @@ func (e *eventReader) emitEvent() bool {
 	if unusual && e.err == nil && e.parsed.Exists("error") {
 		e.err = errInStream{string(data)}
 	}
+	if e.err == nil && !e.bare && e.parsed != nil && !e.parsed.Exists("choices") && hasWords(data) {
+		e.keepStray(bytes.TrimSpace(data))
+	}
 	e.event, e.name, e.parsed = e.parsed, "", nil
 	return e.err == nil
+}
+
+// hasWords reports whether data without a key for errors says in words what went wrong.
+func hasWords(data []byte) bool {
+	e := parseServerError(data)
+	return e.message != "" && e.message != e.raw
 }
 
 // parseJSON reads data that may be no JSON, with an error that fits into a sentence.
@@ -165,6 +180,8 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	switch failure, ok := m["error"]; {
 	case ok && saysNothing(failure):
 		delete(m, "error")
+	case ok && bytes.IndexByte([]byte(`{["`), failure[0]) < 0: // true: what it is stands beside it
+		return json.Marshal(map[string]json.RawMessage{"error": data})
 	case ok:
 		return json.Marshal(map[string]json.RawMessage{"error": failure})
 	case failureIn(m) != nil:
@@ -176,7 +193,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		return json.Marshal(m)
 	}
 	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) {
-		if e := parseServerError(data); e.message != "" && e.message != e.raw { // SiliconFlow
+		if hasWords(data) { // SiliconFlow
 			return json.Marshal(map[string]json.RawMessage{"error": data})
 		}
 	}

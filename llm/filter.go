@@ -115,7 +115,9 @@ var (
 	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
 	// their marks.
 	thoughtsEnd = regexp.MustCompile(`</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<channel\|>|` +
-		`<\|channel\|>\s*final\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
+		`<\|channel\|>\s*(?:final|commentary)\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
+	// answerMarks are what GLM, Hunyuan and Granite write before the reply, where no thoughts are any more.
+	answerMarks = []string{"<|begin_of_box|>", "<answer>", "<response>"}
 )
 
 // skipPreamble drops text until the opening brace. The brace may follow white space, thoughts, and a Markdown fence
@@ -150,6 +152,11 @@ func (f *textFilter) skipPreamble(text string) error {
 // skipThoughts drops thoughts that have ended, and of others all that is not needed to find their end.
 func (f *textFilter) skipThoughts() {
 	for {
+		for _, mark := range answerMarks {
+			if rest, found := strings.CutPrefix(f.preamble, mark); found && !f.thinking && f.head == "" {
+				f.preamble = strings.TrimLeft(rest, leadingSpace)
+			}
+		}
 		for _, mark := range thoughtsBegin {
 			f.thinking = f.thinking || strings.HasPrefix(f.preamble, mark)
 		}

@@ -50,6 +50,11 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 		"<thought>{no}</thought>{15}": `{15}`, "<thinking>{no}</thinking>\n{16}": `{16}`,
 		"<reasoning>{no}</reasoning>{17}":       `{17}`,
 		"<|channel>thought\n{no}<channel|>{18}": `{18}`, "<think>{a}</think>\n<think>{b}</think>{19}": `{19}`,
+		"<|start|>assistant<|channel|>commentary to=functions.solution <|constrain|>json<|message|>{20}<|call|>": `{20}<|call|>`,
+		"<|channel|>commentary<|message|>I call {it}.<|end|><|start|>assistant<|channel|>final<|message|>{21}":   `{21}`,
+		// What stands around an answer, and not in thoughts about it.
+		"<|begin_of_box|>{22}": `{22}`, "<think>{no}</think>\n<answer>\n{23}</answer>": `{23}</answer>`,
+		"<response>{24}": `{24}`, "<think><answer>{no}</think>{25}": `{25}`,
 		"": "", " \n ": "", "<think>and think {": "",
 	} {
 		for _, size := range []int{1, 3, 7, 10_000} {

@@ -13,9 +13,10 @@ import (
 
 // isFiltered reports whether a reply ended since the server forbids what it says. Servers name that in several ways.
 func isFiltered(finish string) bool {
-	switch strings.ToLower(finish) {
+	kind, _, _ := strings.Cut(strings.ToLower(finish), ":") // Google: "content_filter: RECITATION"
+	switch strings.TrimPrefix(kind, "image_") {
 	case "content_filter", "content_filtered", "sensitive", "safety", "recitation", "prohibited_content", "blocklist",
-		"spii", "image_safety", "guardrail_intervened":
+		"spii", "guardrail_intervened":
 		return true
 	}
 	return false

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -54,16 +55,20 @@ func readServerError(err error, response *http.Response) *serverError {
 func parseServerError(body []byte) *serverError {
 	e := &serverError{raw: string(body)}
 	var v any
-	_ = json.Unmarshal(body, &v)
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if d.Decode(&v) != nil || d.More() {
+		v = nil
+	}
 	switch v := innerError(v).(type) {
 	case map[string]any:
-		e.message = cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]),
-			plainText(v["Message"]), plainText(v["faultstring"]))
+		e.message = wordsOf(v)
 		meta, _ := v["metadata"].(map[string]any)
 		if cause := plainText(meta["raw"]); cause != "" { // OpenRouter: "Provider returned error" is all else
 			e.message += ": " + cause
 		}
-		e.code, e.kind = plainText(v["code"]), cmp.Or(plainText(v["type"]), plainText(v["status"]))
+		said, _ := v["error"].(string)
+		e.code, e.kind = cmp.Or(plainText(v["code"]), said), cmp.Or(plainText(v["type"]), plainText(v["status"]))
 		if e.message+e.code+e.kind == "" && len(v) > 0 {
 			e.message = e.raw
 		}
@@ -75,6 +80,12 @@ func parseServerError(body []byte) *serverError {
 	return e
 }
 
+// wordsOf are the words in a server's error.
+func wordsOf(v map[string]any) string {
+	return cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]), plainText(v["Message"]),
+		plainText(v["faultstring"]), plainText(v["error_description"]))
+}
+
 // innerError is what a server says of its error, taken out of what it stands in.
 func innerError(v any) any {
 	switch outer := v.(type) {
@@ -84,8 +95,14 @@ func innerError(v any) any {
 		}
 	case map[string]any:
 		for _, key := range []string{"error", "errors", "fault"} {
-			if outer[key] != nil {
-				return innerError(outer[key])
+			switch inner := outer[key].(type) {
+			case nil, bool, json.Number: // what it is stands beside it
+			case string:
+				if wordsOf(outer) == "" {
+					return inner
+				}
+			default:
+				return innerError(inner)
 			}
 		}
 	}
@@ -159,7 +176,7 @@ func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if r == nil {
 		return 0
 	}
-	d := retryafter.Parse(r.Header.Get("Retry-After"), now)
+	d := retryafter.Of(r.Header, now)
 	if ms, err := strconv.ParseFloat(r.Header.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		d = time.Duration(min(ms, 1e9) * float64(time.Millisecond))
 	}
