@@ -2,14 +2,13 @@ package activities
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 
 	"go.temporal.io/sdk/activity"
 
 	"processidea/llm"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -53,8 +52,8 @@ func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSet
 
 // batchKey is the same for all attempts of an activity, and another one for each activity.
 func batchKey(i activity.Info) string {
-	sum := sha256.Sum256([]byte(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" + i.ActivityID))
-	return "request-" + hex.EncodeToString(sum[:16])
+	return "request-" + jsonval.Digest(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" +
+		i.ActivityID)[:32]
 }
 
 // ReadBatch returns the answer of a batch. While the server is at work it fails, with the time after which Temporal

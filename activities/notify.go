@@ -2,8 +2,6 @@ package activities
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 
 	"go.temporal.io/sdk/activity"
@@ -12,6 +10,7 @@ import (
 	"processidea/model/approval"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 )
 
 // NotifyPeople notifies people of changes; it does nothing if the worker knows no address.
@@ -21,8 +20,8 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 	}
 	info := activity.GetInfo(ctx)
 	// The id is the same on every attempt, so that a receiver can drop what it gets twice.
-	sum := sha256.Sum256([]byte(info.WorkflowExecution.ID + "/" + info.WorkflowExecution.RunID + "/" + info.ActivityID))
-	err := a.Notices.Send(ctx, "msg_"+hex.EncodeToString(sum[:16]), n, a.wordsOf(ctx, n.ProcessID))
+	id := jsonval.Digest(info.WorkflowExecution.ID + "/" + info.WorkflowExecution.RunID + "/" + info.ActivityID)[:32]
+	err := a.Notices.Send(ctx, "msg_"+id, n, a.wordsOf(ctx, n.ProcessID))
 	var failed *notify.Error
 	if errors.As(err, &failed) && !failed.Retry {
 		return nonRetryableError(ideafile.CodeToolFailed, err)

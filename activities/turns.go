@@ -2,8 +2,6 @@ package activities
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,6 +15,7 @@ import (
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile/limit"
+	"processidea/model/jsonval"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -112,10 +111,7 @@ func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {
 }
 
 // turnKey names a turn, and tells nobody whose it is.
-func turnKey(of string) string {
-	sum := sha256.Sum256([]byte(of))
-	return hex.EncodeToString(sum[:12])
-}
+func turnKey(of string) string { return jsonval.Digest(of)[:24] }
 
 func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (limit.Turn, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest

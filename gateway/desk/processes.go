@@ -2,8 +2,6 @@ package desk
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -17,6 +15,7 @@ import (
 	"processidea/client/report"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
+	"processidea/model/approval/proof"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -295,6 +294,5 @@ func pictureOf(href string, plan drawnPlan) string {
 	if !plan.live {
 		return href + "/plan.svg"
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue([]any{plan.Calls, plan.Statuses})))
-	return href + "/plan.svg?live=" + hex.EncodeToString(sum[:8])
+	return href + "/plan.svg?live=" + proof.Digest([]any{plan.Calls, plan.Statuses})[:16]
 }

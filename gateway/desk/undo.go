@@ -2,8 +2,6 @@ package desk
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,8 +9,8 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/api"
+	"processidea/model/approval/proof"
 	"processidea/model/ideafile/shown"
-	"processidea/model/jsonval"
 	"processidea/model/undo"
 )
 
@@ -79,7 +77,7 @@ func (v *visit) undo() error {
 		return v.showUndoAgain(p, o, api.Unprocessable("Nothing was taken back: give a reason, for the record."))
 	}
 	u, done, err := v.Undo(v.Context(), p.Process, o,
-		func(u *client.Undoing) bool { return digestOf(u) == v.PostForm.Get("digest") })
+		func(u *client.Undoing) bool { return proof.Digest(u.Undo) == v.PostForm.Get("digest") })
 	if err != nil {
 		return v.showUndoAgain(p, o, err)
 	}
@@ -100,13 +98,8 @@ func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, why error) erro
 	return v.showUndoing(problem.Status, p, u)
 }
 
-func digestOf(u *client.Undoing) string {
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(u.Undo)))
-	return hex.EncodeToString(sum[:])
-}
-
 func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
-	p.Digest, p.Undo = digestOf(u), len(u.Undo)
+	p.Digest, p.Undo = proof.Digest(u.Undo), len(u.Undo)
 	if now, err := v.Status(v.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(now.Status)
 	}

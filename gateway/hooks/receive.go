@@ -3,8 +3,6 @@ package hooks
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -94,8 +92,7 @@ var plainID = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 // ~.
 func processOf(name, id string) string {
 	if !plainID.MatchString(id) {
-		sum := sha256.Sum256([]byte(id))
-		id = "~" + hex.EncodeToString(sum[:16])
+		id = "~" + jsonval.Digest(id)[:32]
 	}
 	return name + "." + id
 }

@@ -2,6 +2,8 @@ package jsonval
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"math/big"
@@ -18,6 +20,12 @@ func Encode(v any) []byte { return AppendJSON(nil, v) }
 
 // EncodeToString is Encode as a string.
 func EncodeToString(v any) string { return string(Encode(v)) }
+
+// Digest returns the SHA-256 of a text, in hex.
+func Digest[T string | []byte](text T) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
 
 // AppendJSON appends the bytes of Encode to b. It makes room for all of them in one step: States are megabytes, and a
 // slice that grows step by step takes several times as much memory.

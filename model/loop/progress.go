@@ -1,8 +1,6 @@
 package loop
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"regexp"
 	"slices"
@@ -99,6 +97,5 @@ func FailureDigest(call string, c turn.CallReport) string {
 	if c.Fault != nil {
 		why = c.Fault.Code + " " + changingText.ReplaceAllString(c.Fault.Message, "#")
 	}
-	sum := sha256.Sum256([]byte(string(c.Status) + "\n" + why + "\n" + call))
-	return hex.EncodeToString(sum[:8])
+	return jsonval.Digest(string(c.Status) + "\n" + why + "\n" + call)[:16]
 }

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // The purposes of an order: the instances in the prompt of a Request, in that of its recheck, and the drawing for the
@@ -78,6 +80,5 @@ func initialRest(seed string) float64 {
 
 // NewSeed is the seed of a process that no Idea gives one.
 func NewSeed(process string) string {
-	sum := sha256.Sum256([]byte("seed of " + process))
-	return fmt.Sprintf("%x", sum[:8])
+	return jsonval.Digest("seed of " + process)[:16]
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/md5"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
+	"processidea/model/jsonval"
 	"processidea/store/encryption"
 )
 
@@ -90,7 +90,7 @@ func (s *Store) reportFailure(ctx context.Context, err *error) {
 func (s *Store) Put(ctx context.Context, data []byte) (string, error) { return s.put(ctx, data, false) }
 
 func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest string, err error) {
-	digest = digestOf(data)
+	digest = jsonval.Digest(data)
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "put %s", digest)
 	at := plainLocation(digest)
@@ -207,7 +207,7 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 		if err == nil {
 			data, err = s.openAt(at, data)
 		}
-		if err == nil && digestOf(data) != at.digest {
+		if err == nil && jsonval.Digest(data) != at.digest {
 			err = ErrChanged
 		}
 		return data, err
@@ -216,11 +216,6 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 		return nil, err
 	}
 	return nil, s.notFoundError(ctx)
-}
-
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // IsDigest reports whether a text has the form of a digest: SHA-256 in hex, small letters.

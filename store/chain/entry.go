@@ -57,7 +57,7 @@ func (e Entry) draft() (draft, error) {
 	}
 	if len(e.Log) > 0 {
 		d.log = turn.EncodeLog(e.Log)
-		d.meta["log"] = digestOf(jsonval.Encode(d.log))
+		d.meta["log"] = digestOf(d.log)
 	}
 	if decided := turn.SummarizeDecisions(e.Log); len(decided) > 0 {
 		d.meta["decisions"] = decided

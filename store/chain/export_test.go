@@ -2,6 +2,7 @@ package chain
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"processidea/model/jsonval"
 	"processidea/model/statelog"
 	"processidea/model/turn"
 )
@@ -131,10 +131,10 @@ func TestAnExportSaysNothingBesideTheChain(t *testing.T) {
 		"no values":            func(l map[string]any) { delete(l, "values") },
 		"values that are none": func(l map[string]any) { l["values"] = 5 },
 		"a value that nothing needs": func(l map[string]any) {
-			l["values"].(map[string]any)[digestOf([]byte("1"))] = 1
+			l["values"].(map[string]any)[digestOf(json.Number("1"))] = 1
 		},
 		"another value": func(l map[string]any) {
-			l["values"].(map[string]any)[digestOf([]byte("1"))] = 2
+			l["values"].(map[string]any)[digestOf(json.Number("1"))] = 2
 		},
 	} {
 		line := object(t, string(lines[4]))
@@ -189,7 +189,7 @@ func TestAValueOfALogIsGivenOnce(t *testing.T) {
 func TestAnIdeaOfAnotherNumberIsFound(t *testing.T) {
 	t.Parallel()
 	i := object(t, `{"meta": {"process": "p", "at": 2}}`)
-	digest := digestOf(jsonval.Encode(i))
+	digest := digestOf(i)
 	i["meta"].(map[string]any)["digest"] = digest
 	lines := jsonOf(exportHead{exportFormat, exportVersion, "p", 1, digest}) + "\n" +
 		jsonOf(map[string]any{"idea": i}) + "\n"

@@ -34,7 +34,7 @@ func (s *Store) load(ctx context.Context, m *manifest, known *state) (jsonval.Ob
 	if err != nil {
 		return nil, st, err
 	}
-	if digestOf(jsonval.Encode(whole)) != m.contentDigest() {
+	if digestOf(whole) != m.contentDigest() {
 		return nil, st, brokenErrorf(m.place(), "what it leads to has another digest")
 	}
 	return withDigest(whole, m.Digest), st, nil
@@ -73,7 +73,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 		return nil, nil
 	}
 	v, err := s.unpack(ctx, m.Log)
-	if err == nil && digestOf(jsonval.Encode(v)) != digest {
+	if err == nil && digestOf(v) != digest {
 		err = errors.New("the log is not the one that meta.log names")
 	}
 	if err != nil {

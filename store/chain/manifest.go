@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,14 +57,11 @@ type Counts struct {
 // encode gives the canonical bytes of a manifest, with its sum.
 func (m manifest) encode() []byte {
 	m.Sum = ""
-	m.Sum = digestOf(jsonval.Encode(jsonval.ToJSONValue(m)))
+	m.Sum = digestOf(jsonval.ToJSONValue(m))
 	return jsonval.Encode(jsonval.ToJSONValue(m))
 }
 
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
-}
+func digestOf(v any) string { return jsonval.Digest(jsonval.Encode(v)) }
 
 // readManifest reads the bytes of a manifest and checks that they are those that were written.
 func readManifest(data []byte) (*manifest, error) {
@@ -84,7 +79,7 @@ func readManifest(data []byte) (*manifest, error) {
 	if m.Format != manifestFormat {
 		return nil, fmt.Errorf("this is no manifest of format %d", manifestFormat)
 	}
-	if digestOf(jsonval.Encode(jsonval.WithoutKey(jsonval.AsObject(v), "sum"))) != m.Sum {
+	if digestOf(jsonval.WithoutKey(jsonval.AsObject(v), "sum")) != m.Sum {
 		return nil, errors.New("these are not the bytes that were written: the sum does not fit")
 	}
 	return m, nil

@@ -92,7 +92,7 @@ func (r *redaction) redactDraft(d draft) draft {
 	}
 	if log, ok := d.log.([]any); ok {
 		left.log = r.withoutInstance(log)
-		left.meta["log"] = digestOf(jsonval.Encode(left.log))
+		left.meta["log"] = digestOf(left.log)
 	}
 	return left
 }

@@ -208,7 +208,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 		v.report.addProblems(at, place, v.audit.VerifyInherited(whole))
 	}
 	switch counts := d.counts(); {
-	case digestOf(jsonval.Encode(whole)) != m.contentDigest():
+	case digestOf(whole) != m.contentDigest():
 		v.report.add(at, place, "the Idea has another digest than it says")
 	case counts != m.Counts:
 		v.report.add(at, place, "it holds %+v and says %+v", counts, m.Counts)

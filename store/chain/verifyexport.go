@@ -111,7 +111,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	digest := jsonval.AsText(meta["digest"])
 	delete(meta, "digest")
 	m := &manifest{Meta: meta, Digest: digest, RedactedDigest: jsonval.AsText(line["left"])}
-	if digestOf(jsonval.Encode(idea)) != m.contentDigest() {
+	if digestOf(idea) != m.contentDigest() {
 		return errors.New("the Idea has another digest than it says")
 	}
 	v.left.addIdea(v.report, m)
@@ -158,7 +158,7 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 // checkLog checks an Idea's log, and the values that were given for its handles.
 func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	log, has := line["log"]
-	if named, names := meta["log"]; has != names || (has && digestOf(jsonval.Encode(log)) != named) {
+	if named, names := meta["log"]; has != names || (has && digestOf(log) != named) {
 		return errors.New("the log is not the one that meta.log names")
 	}
 	v.requireHandles(log)
@@ -167,7 +167,7 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 		return errors.New("its values are no object by digest")
 	}
 	for digest, value := range values {
-		if digestOf(jsonval.Encode(value)) != digest {
+		if digestOf(value) != digest {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
 		v.given[digest] = true

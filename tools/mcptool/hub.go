@@ -2,7 +2,6 @@ package mcptool
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -90,8 +89,7 @@ func (h *Hub) session(server ideafile.MCPServer) (*session, error) {
 	if h.closed {
 		return nil, errClosed
 	}
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(server)))
-	key := string(sum[:])
+	key := jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(server)))
 	s := h.sessions[key]
 	if s == nil {
 		s = &session{hub: h, server: server}

@@ -1,9 +1,6 @@
 package proof
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-
 	"processidea/model/jsonval"
 )
 
@@ -24,7 +21,4 @@ func DetailsDigest(payload jsonval.Object) string {
 }
 
 // Digest is the SHA-256, in hex, of a value's canonical JSON.
-func Digest(v any) string {
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(v)))
-	return hex.EncodeToString(sum[:])
-}
+func Digest(v any) string { return jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(v))) }

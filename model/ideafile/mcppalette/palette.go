@@ -2,8 +2,6 @@
 package mcppalette
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -32,11 +30,10 @@ type ToolSpec struct {
 
 // Digest returns the SHA-256, in hex, of the canonical JSON of the spec, in which keys have no order.
 func (s ToolSpec) Digest() string {
-	sum := sha256.Sum256(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
+	return jsonval.Digest(jsonval.Encode(jsonval.ToJSONValue(jsonval.Object{
 		"name": s.Name, "description": s.Description, "input": jsonschema.WithoutOrder(s.InputSchema),
 		"output": s.OutputSchema,
 	})))
-	return hex.EncodeToString(sum[:])
 }
 
 // Palette is the addition of MCP servers to the palette of an Idea.

@@ -1,11 +1,11 @@
 package spelling
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // circledRanges are the ranges of circled numbers: ① … ⑳, ㉑ … ㉟, ㊱ … ㊿.
@@ -72,8 +72,7 @@ func ShortenID(id, of string, maxLength int) string {
 	if at := strings.LastIndexByte(id, '%'); at > len(id)-3 && at >= 0 {
 		id = id[:at]
 	}
-	sum := sha256.Sum256([]byte(of))
-	return id + "~" + hex.EncodeToString(sum[:digits/2])
+	return id + "~" + jsonval.Digest(of)[:digits]
 }
 
 const allowedInIDs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
