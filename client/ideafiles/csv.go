@@ -240,7 +240,7 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 			kind = cells[n]
 		}
 	}
-	properties := propertiesOf(schemas[kind])
+	properties := jsonschema.Properties(schemas[kind])
 	typed := kind != ideafile.TypeInput
 	for n, key := range header {
 		text := keptText.ReplaceAllString(cells[n], "$1")
@@ -310,10 +310,6 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 			diag.FirstNamesAndCount(names), schema)
 	}
 	return ps
-}
-
-func propertiesOf(schema any) jsonval.Object {
-	return jsonval.AsObject(jsonval.At(schema, "properties"))
 }
 
 // typesOf lists the types that a property's schema names; none means that it is a text.

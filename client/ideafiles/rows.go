@@ -99,7 +99,7 @@ func (r row) wrapsOthers(idea *ideafile.Idea) (ps diag.Problems) {
 	}
 	for key, v := range r.fields {
 		list, _ := v.([]any)
-		if len(list) > 0 && jsonval.TypeOf(list[0]) == "object" && propertiesOf(schema)[key] == nil {
+		if len(list) > 0 && jsonval.TypeOf(list[0]) == "object" && jsonschema.Properties(schema)[key] == nil {
 			ps.Warn(r.place(), "the only row is an object around a list of %d: if they are the rows, write the "+
 				"list alone", len(list))
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"processidea/client"
@@ -15,6 +14,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
+	"processidea/store/blobs"
 )
 
 // group is Calls of one Tool that are alike enough for one table.
@@ -79,7 +79,7 @@ func groupKey(a client.Approval) string {
 	return fmt.Sprintf("%q", []any{a.Tool, jsonval.SortedKeys(a.Params), a.AllowedDecisions})
 }
 
-func groupsOf(list []client.Approval, who *access.Person, now time.Time) (groups []group) {
+func groupsOf(list []client.Approval, who *access.Person) (groups []group) {
 	for len(list) > 0 {
 		n, key := 1, groupKey(list[0])
 		for n < len(list) && groupKey(list[n]) == key {
@@ -110,11 +110,11 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	}
 	processes := map[string]bool{}
 	for _, a := range list {
-		processes[startedProcess(a.Process)] = true
+		processes[blobs.RootOf(a.Process)] = true
 		g.Deadline = g.Deadline || a.Deadline != nil
 	}
 	if g.Processes = len(processes); g.Processes == 1 {
-		g.Process = startedProcess(list[0].Process)
+		g.Process = blobs.RootOf(list[0].Process)
 	}
 	names := fieldTitles(t, list)
 	sum := func(name string) string {
@@ -151,7 +151,7 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	}
 	for n := range g.Rows {
 		if r := &g.Rows[n]; r.Name == "" && sentences[r.Sentence] > 1 {
-			if r.Beside = r.CallID; r.Process != startedProcess(r.Process) {
+			if r.Beside = r.CallID; r.Process != blobs.RootOf(r.Process) {
 				r.Beside += " of " + r.Process
 			}
 		}
@@ -252,13 +252,6 @@ func shortNames(t bulk.Table) map[string]string {
 		}
 	}
 	return names
-}
-
-// startedProcess is the process that people started, of one, a part or a delegate of it: names of processes hold no
-// slash.
-func startedProcess(id string) string {
-	top, _, _ := strings.Cut(id, "/")
-	return top
 }
 
 func callHref(process, call string) string {

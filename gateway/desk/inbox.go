@@ -259,7 +259,7 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 	fit = groupedInOrder(fit)
 	p.part = partOf(len(fit), f.Size, f.Page, f.at)
 	f.Page = (p.First + f.Size - 1) / f.Size
-	p.Groups = groupsOf(fit[p.First-1:p.Last], who, p.Now)
+	p.Groups = groupsOf(fit[p.First-1:p.Last], who)
 	p.Back = f.query()
 	p.setLinks(f)
 	return p
