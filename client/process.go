@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"strings"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -16,6 +14,7 @@ import (
 	"processidea/client/internal/kind"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/spelling"
+	"processidea/model/jsonval"
 	"processidea/protocol"
 )
 
@@ -108,7 +107,7 @@ func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 			found[id] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(found)), nil
+	return jsonval.SortedKeys(found), nil
 }
 
 // isDelegate reports whether a process is a delegate of this one, at any depth.

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 
 	"processidea/client"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -63,7 +62,7 @@ func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client
 	if err != nil {
 		return nil, err
 	}
-	for _, token := range slices.Sorted(maps.Keys(result.Instances)) {
+	for _, token := range jsonval.SortedKeys(result.Instances) {
 		r.count(token, result.Instances[token].Status, instances[token])
 	}
 	if err := r.addDelegates(ctx, c, process); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -16,6 +15,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"processidea/model/jsonval"
 )
 
 // setUpNamespace waits until the frontend answers, and sets up the namespace by the options.
@@ -74,7 +75,7 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 		return err
 	}
 	missing := maps.Clone(want)
-	for _, name := range slices.Sorted(maps.Keys(want)) {
+	for _, name := range jsonval.SortedKeys(want) {
 		kind, exists := have.GetCustomAttributes()[name]
 		if exists && kind != want[name] {
 			return fmt.Errorf("%s is of type %v, not %v", name, kind, want[name])
@@ -96,7 +97,7 @@ func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient,
 
 // tryAttributes returns when list filters can use every search attribute.
 func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient, o Options) error {
-	for _, name := range slices.Sorted(maps.Keys(o.SearchAttributes)) {
+	for _, name := range jsonval.SortedKeys(o.SearchAttributes) {
 		err := await(ctx, func() error {
 			_, err := c.CountWorkflowExecutions(ctx, &workflowservice.CountWorkflowExecutionsRequest{
 				Namespace: o.Namespace, Query: "`" + name + "` IS NOT NULL",

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
+
+	"processidea/model/jsonval"
 )
 
 // maxWrong is how many mistakes of a file are listed. The others are counted.
@@ -86,7 +86,7 @@ func parseLine(line []byte) (Reply, []error) {
 	}
 	var wrong []error
 	given := map[string]bool{}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	for _, key := range jsonval.SortedKeys(values) {
 		read, known := replyFieldReaders[key]
 		if !known {
 			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -39,7 +38,7 @@ func encodeSolution(data []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	for _, key := range jsonval.SortedKeys(values) {
 		if !slices.Contains(solutionKeys, key) {
 			return "", fmt.Errorf("key %q: unknown in a solution, which has calls, finished, output and notes", key)
 		}

@@ -3,10 +3,11 @@ package secret
 import (
 	"encoding/base64"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 	"unicode"
+
+	"processidea/model/jsonval"
 )
 
 // MinLength is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out
@@ -20,7 +21,7 @@ type Striker struct{ needles []needle }
 // left alone.
 func NewStriker(secrets map[string]string) *Striker {
 	s := &Striker{}
-	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+	for _, name := range jsonval.SortedKeys(secrets) {
 		value := strings.TrimSpace(secrets[name]) // as servers take it out of a header
 		for _, form := range append([]string{value}, basicAuthSecrets(value)...) {
 			if len(form) >= MinLength {

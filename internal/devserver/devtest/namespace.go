@@ -3,8 +3,6 @@ package devtest
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +14,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
+
+	"processidea/model/jsonval"
 )
 
 // AddNamespace makes a namespace with search attributes, if it is missing, and returns when it can be used. So tests
@@ -49,7 +49,7 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 	}); err != nil {
 		return err
 	}
-	used := strings.Join(slices.Sorted(maps.Keys(attributes)), " IS NULL AND ") + " IS NULL"
+	used := strings.Join(jsonval.SortedKeys(attributes), " IS NULL AND ") + " IS NULL"
 	return retry(ctx, func() error {
 		_, err := workflows.CountWorkflowExecutions(ctx,
 			&workflowservice.CountWorkflowExecutionsRequest{Namespace: name, Query: used})

@@ -3,9 +3,7 @@ package archive
 import (
 	"context"
 	"errors"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +12,7 @@ import (
 	"processidea/client/ideafiles"
 	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 )
@@ -51,7 +50,7 @@ func runGraph(ctx context.Context, a *app.App, of, format string) error {
 	draw, ok := graphFormats[format]
 	if !ok {
 		return exit.Usagef("draw %s: no format %q; there are %s", of, format,
-			strings.Join(slices.Sorted(maps.Keys(graphFormats)), ", "))
+			strings.Join(jsonval.SortedKeys(graphFormats), ", "))
 	}
 	p, err := drawnOf(ctx, a, of)
 	if err != nil {

@@ -3,12 +3,11 @@ package process
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"processidea/client/simulation"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -67,7 +66,7 @@ func costText(r *simulation.Report) string {
 }
 
 func printTools(b *strings.Builder, r *simulation.Report) {
-	for _, name := range slices.Sorted(maps.Keys(r.Tools)) {
+	for _, name := range jsonval.SortedKeys(r.Tools) {
 		print.Fprintf(b, "  %s: %s\n", name, ideafile.TallyText([]ideafile.CallStatus{ideafile.Done, ideafile.Failed,
 			ideafile.Rejected, ideafile.Skipped, ideafile.Blocked, ideafile.Waiting, ideafile.AwaitingApproval,
 			ideafile.Running}, r.Tools[name]))

@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"processidea/client/ideafiles"
+	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -116,7 +115,7 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 	if len(r.Hosts) == 1 {
 		host = r.Hosts[0]
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Secrets)) {
+	for _, name := range jsonval.SortedKeys(r.Secrets) {
 		needs = append(needs, fmt.Sprintf("%s@%s (%s)", name, host, r.Secrets[name]))
 	}
 	if len(needs) > 0 {
