@@ -74,12 +74,7 @@ func requestSummary(b *turn.RequestInput) string {
 // they accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought
 // lost.
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
-	var r turn.LLMReply
-	err := f.Get(ctx, &r)
-	p.beginRequest(0)
-	if err != nil {
-		r = replyOfFailedRequest(err)
-	}
+	r := p.takeReply(ctx, f)
 	if !r.Complete && p.setup.HoldCalls && loop.HandsOutCalls(input) {
 		r.Calls, r.CallFaults = nil, nil // what broke off is no Plan that a person could decide on
 	}
@@ -94,8 +89,13 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 	}
 }
 
-// replyOfFailedRequest is the reply of a Request whose activity failed.
-func replyOfFailedRequest(err error) turn.LLMReply {
+// takeReply returns the reply of a Request that has ended, or one that says why its activity failed.
+func (c *processCore) takeReply(ctx workflow.Context, f workflow.Future) (r turn.LLMReply) {
+	err := f.Get(ctx, &r)
+	c.beginRequest(0)
+	if err == nil {
+		return r
+	}
 	if protocol.IsWorkerLost(err) {
 		return turn.LLMReply{WorkerLost: true,
 			Fault: &diag.Fault{Code: turn.CodeWorkerLost, Message: "the worker that listened was lost"}}

@@ -31,7 +31,7 @@ func (p *unsplitProcess) showDetails(ctx workflow.Context, step loop.Step) {
 	if step == loop.StepPaused {
 		b.WriteString("\nTo go on, send the signal `resume` with `{}`, or with `{\"limits\": {\"requests\": 100}}`.\n")
 	}
-	for _, line := range p.delegateStatusLines() {
+	for _, line := range delegateStatusLines(p.delegateViews()) {
 		b.WriteString("\n" + display.EscapeMarkdown(line) + "\n")
 	}
 	p.showWaiting(ctx, p, &b, status, p.heldUps(), cmp.Or(r.Error, p.pauseReason(), p.loop.StallFault()))

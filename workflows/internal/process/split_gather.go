@@ -57,13 +57,7 @@ func (p *splitProcess) askForOutput(ctx workflow.Context) error {
 	changes := protocol.RequestStates{Changes: input.TakeStates()}
 	answer := p.askLLM(ctx, input, input, changes)
 	p.inbox.OnFutureReady(answer, func(f workflow.Future) {
-		var r turn.LLMReply
-		err := f.Get(ctx, &r)
-		p.beginRequest(0)
-		if err != nil {
-			r = replyOfFailedRequest(err)
-		}
-		p.parts.ApplyOutputReply(p.idea, r)
+		p.parts.ApplyOutputReply(p.idea, p.takeReply(ctx, f))
 	})
 	p.handleSignalsUntil(ctx, answer.IsReady)
 	return nil

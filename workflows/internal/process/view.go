@@ -96,13 +96,8 @@ func (p *unsplitProcess) view() protocol.ProcessView {
 	} else if b := p.loop.RequestInFlight(); b != nil && p.loop.PendingPlan == nil {
 		waiting = append(waiting, requestSummary(b))
 	}
-	waiting = append(waiting, p.delegateStatusLines()...)
+	waiting = append(waiting, delegateStatusLines(p.delegateViews())...)
 	return p.processView(p, p.result(p.status(cmp.Or(paused, stalled)), false), stalled, p.heldUps(), waiting)
-}
-
-// delegateStatusLines describe the state of the running delegates.
-func (p *unsplitProcess) delegateStatusLines() []string {
-	return delegateStatusLines(p.delegateViews())
 }
 
 func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {
@@ -114,7 +109,7 @@ func (p *unsplitProcess) delegateViews() (list []turn.DelegateView) {
 
 const maxDelegateLines = 20
 
-// delegateStatusLines leaves out those that run, and wait for nothing.
+// delegateStatusLines describe delegates, without those that run and wait for nothing.
 func delegateStatusLines(list []turn.DelegateView) (lines []string) {
 	for _, d := range list {
 		if len(d.WaitingFor) > 0 && len(lines) < maxDelegateLines {
