@@ -97,7 +97,7 @@ func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
 }
 
 func markStore(ctx context.Context, s *blobs.Store) error {
-	if _, err := s.EnsureID(ctx); err != nil {
+	if err := s.EnsureID(ctx); err != nil {
 		return err
 	}
 	return s.NoteKeys(ctx)

@@ -31,9 +31,9 @@ func (r *trial) check(ctx context.Context, p *startedProcess) {
 	}
 	done := map[string]time.Time{}
 	for token := range p.result.Instances {
-		r.checkHistory(ctx, p, protocol.InstanceID(p.id, token), done)
+		r.checkHistory(ctx, protocol.InstanceID(p.id, token), done)
 	}
-	r.checkHistory(ctx, p, p.id, done)
+	r.checkHistory(ctx, p.id, done)
 	r.checkEffects(p, calm, done)
 }
 
@@ -45,7 +45,7 @@ func resultWithoutID(p *startedProcess) string {
 
 // checkHistory checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It
 // adds to done when each Call was completed, by Idempotency-Key.
-func (r *trial) checkHistory(ctx context.Context, p *startedProcess, id string, done map[string]time.Time) {
+func (r *trial) checkHistory(ctx context.Context, id string, done map[string]time.Time) {
 	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
 	ended := false

@@ -96,10 +96,10 @@ func (c *Counter) Add(e *history.HistoryEvent) {
 	case enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
 		c.task = 0
 	case enums.EVENT_TYPE_ACTIVITY_TASK_STARTED:
-		c.add(Retries, int(e.GetActivityTaskStartedEventAttributes().GetAttempt())-1)
+		c.addRetries(int(e.GetActivityTaskStartedEventAttributes().GetAttempt()) - 1)
 	case enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED:
 		metering := e.GetWorkflowTaskCompletedEventAttributes().GetMeteringMetadata()
-		c.add(Retries, int(metering.GetNonfirstLocalActivityExecutionAttempts()))
+		c.addRetries(int(metering.GetNonfirstLocalActivityExecutionAttempts()))
 	case enums.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES:
 		fields := e.GetUpsertWorkflowSearchAttributesEventAttributes().GetSearchAttributes().GetIndexedFields()
 		if _, isVersion := fields["TemporalChangeVersion"]; !isVersion || len(fields) > 1 {
@@ -127,8 +127,8 @@ func (c *Counter) AddRun(ctx context.Context, server client.Client, id, run stri
 	return nil
 }
 
-func (c *Counter) add(kind string, n int) {
+func (c *Counter) addRetries(n int) {
 	if n > 0 {
-		c.Counts[kind] += n
+		c.Counts[Retries] += n
 	}
 }

@@ -49,8 +49,8 @@ func NewFactBuilder(l shown.Language) *FactBuilder {
 }
 
 // Build returns the Fact of a value.
-func (t *FactBuilder) Build(name string, v any) Fact {
-	return t.build(name, nil, shown.Format{}, "", v)
+func (t *FactBuilder) Build(v any) Fact {
+	return t.build("", nil, shown.Format{}, "", v)
 }
 
 // BuildAt is Build for a value at a path, as its schema wants it shown: without what is for operators alone.

@@ -15,7 +15,7 @@ func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
 	for n := range 1000 {
 		big[strings.Repeat("k", n+1)] = "v"
 	}
-	told := readable.NewFactBuilder(shown.English).Build("", map[string]any{"big": big})
+	told := readable.NewFactBuilder(shown.English).Build(map[string]any{"big": big})
 	below := told.Facts[0]
 	if n := len(below.Facts); n+below.Left != 1000 || n > readable.MaxFacts {
 		t.Errorf("%d are told, and %d left", n, below.Left)
@@ -37,7 +37,7 @@ func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
 	}
 	teller := readable.NewFactBuilder(shown.English)
 	teller.From = from
-	f := teller.Build("", map[string]any{"whole": map[string]any{"a": "x"},
+	f := teller.Build(map[string]any{"whole": map[string]any{"a": "x"},
 		"parts": map[string]any{"a": "x", "b": "y"}})
 	parts, whole := f.Facts[0], f.Facts[1]
 	if whole.From != "by one" || whole.Facts[0].From != "" || parts.From != "" || parts.Facts[0].From != "by another" ||

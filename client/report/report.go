@@ -168,7 +168,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		return err
 	}
 	if output := jsonval.At(idea, "solution", "output"); output != nil {
-		f := (&readable.FactBuilder{Left: maxValuesPerState, Bytes: maxTextBytes}).Build("", output)
+		f := (&readable.FactBuilder{Left: maxValuesPerState, Bytes: maxTextBytes}).Build(output)
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
@@ -193,7 +193,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		t := &readable.FactBuilder{Left: min(maxValuesPerState, values), Bytes: bytes, From: From(authors, token)}
 		had := t.Left
 		r.States = append(r.States,
-			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Build("", states[token])})
+			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Build(states[token])})
 		values, bytes = values-(had-t.Left), t.Bytes
 	}
 	return nil

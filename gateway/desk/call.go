@@ -174,7 +174,7 @@ func factOf(v any, l shown.Language) *fact {
 	if v == nil {
 		return nil
 	}
-	f := newTeller(l).Build("", v)
+	f := newTeller(l).Build(v)
 	return &f
 }
 

@@ -36,5 +36,5 @@ func (v *visit) labels(process string) plangraph.Labels {
 
 // factsOf describes the members of a value.
 func factsOf(v any, l shown.Language) []fact {
-	return newTeller(l).Build("", jsonval.ToJSONValue(v)).Facts
+	return newTeller(l).Build(jsonval.ToJSONValue(v)).Facts
 }

@@ -13,7 +13,7 @@ import (
 func readEscape(text string) (plain string, length int) {
 	switch text[0] {
 	case '%':
-		if b, ok := escapeNumber(text, 1, 3, 16); ok {
+		if b, ok := escapeNumber(text, 1, 3); ok {
 			return string([]byte{byte(b)}), 3
 		}
 	case '\\':
@@ -24,11 +24,11 @@ func readEscape(text string) (plain string, length int) {
 	return "", 0
 }
 
-func escapeNumber(text string, from, to, base int) (uint64, bool) {
+func escapeNumber(text string, from, to int) (uint64, bool) {
 	if len(text) < to {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(text[from:to], base, 32)
+	n, err := strconv.ParseUint(text[from:to], 16, 32)
 	return n, err == nil
 }
 
@@ -43,20 +43,20 @@ func readBackslash(text string) (string, int) {
 	case '"', '\\', '/', '\'':
 		return text[1:2], 2
 	case 'x':
-		if b, ok := escapeNumber(text, 2, 4, 16); ok {
+		if b, ok := escapeNumber(text, 2, 4); ok {
 			return string([]byte{byte(b)}), 4
 		}
 	case 'U':
-		if r, ok := escapeNumber(text, 2, 10, 16); ok && r <= utf8.MaxRune {
+		if r, ok := escapeNumber(text, 2, 10); ok && r <= utf8.MaxRune {
 			return string(rune(r)), 10
 		}
 	case 'u':
-		first, ok := escapeNumber(text, 2, 6, 16)
+		first, ok := escapeNumber(text, 2, 6)
 		if !ok {
 			return "", 0
 		}
 		if utf16.IsSurrogate(rune(first)) && strings.HasPrefix(text[6:], `\u`) {
-			if second, ok := escapeNumber(text, 8, 12, 16); ok {
+			if second, ok := escapeNumber(text, 8, 12); ok {
 				return string(utf16.DecodeRune(rune(first), rune(second))), 12
 			}
 		}

@@ -113,14 +113,7 @@ func (p Plan) asApproval() Pending {
 		DecidedSoFar: p.DecidedSoFar}
 }
 
-// Payload is the payload that decides on the Plan as shown; by and reason are placeholders.
-func (p Plan) Payload(kind string) jsonval.Object {
-	m := jsonval.Object{"request": p.Request, "digest": p.Digest, "by": PlaceholderName}
-	switch kind {
-	case SteerRejectPlan:
-		m["reason"] = PlaceholderReason
-	case SteerAmendPlan:
-		m["calls"] = p.WrittenCalls()
-	}
-	return m
+// ApprovePayload is the payload that approves the Plan as shown; by is a placeholder.
+func (p Plan) ApprovePayload() jsonval.Object {
+	return jsonval.Object{"request": p.Request, "digest": p.Digest, "by": PlaceholderName}
 }

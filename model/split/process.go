@@ -128,12 +128,13 @@ func (p *Process) InstanceTokens() (tokens []string) {
 	return tokens
 }
 
-// FindInstance returns the token of the instance that a word names, in either spelling.
-func (p *Process) FindInstance(word string) (token string, ok bool) {
+// FindInstance returns the token of the instance that a word names, in either spelling; empty: it names none.
+func (p *Process) FindInstance(word string) string {
 	if p.PartNumberOf(word) > 0 {
-		return word, true
+		return word
 	}
-	return spelling.FindToken(p.InstanceTokens(), word)
+	token, _ := spelling.FindToken(p.InstanceTokens(), word)
+	return token
 }
 
 // PendingApprovals lists the Calls that wait for a person.

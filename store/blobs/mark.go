@@ -36,15 +36,15 @@ func (s *Store) ID() string {
 	return id
 }
 
-// EnsureID returns the id of the store, and makes one if it has none.
-func (s *Store) EnsureID(ctx context.Context) (id string, err error) {
+// EnsureID makes an id of the store if it has none.
+func (s *Store) EnsureID(ctx context.Context) (err error) {
 	defer wrapError(&err, "mark %s", s.place)
 	opened := s.ID()
 	err = s.ensureMarked(ctx)
 	if err == nil && opened == "" {
 		err = s.checkKeys(ctx) // it may not have been there when it was opened
 	}
-	return s.ID(), err
+	return err
 }
 
 // ensureMarked makes sure, before a write, that the store exists and has its mark.

@@ -66,7 +66,7 @@ func TestWhatAFullDiskCutsOffIsNotThereAndIsWrittenOnceThereIsRoom(t *testing.T)
 	for _, entries := range [][]string{nil, {fresh(t, "k1")}} {
 		dir := t.TempDir()
 		s := mustKeyed(t, dir, entries...)
-		if _, err := s.EnsureID(t.Context()); err != nil {
+		if err := s.EnsureID(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.NoteKeys(t.Context()); err != nil {
@@ -222,7 +222,7 @@ func TestAStoreHasOneIDForAllAndKeepsIt(t *testing.T) {
 		var g sync.WaitGroup
 		for n, s := range stores {
 			g.Go(func() {
-				if _, err := s.EnsureID(t.Context()); err != nil {
+				if err := s.EnsureID(t.Context()); err != nil {
 					t.Error(err)
 				}
 				ids[n] = s.ID()

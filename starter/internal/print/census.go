@@ -98,20 +98,20 @@ func columnOrder(keys []string, all []census) []string {
 }
 
 // tableCell shows a value in a table: of an object of plain values the values alone, anything else as Compact does.
-func tableCell(v any, maxWidth int) string {
+func tableCell(v any) string {
 	m, ok := v.(jsonval.Object)
 	if !ok || len(m) == 0 {
-		return Compact(v, maxWidth)
+		return Compact(v, maxCellWidth)
 	}
 	var parts []string
 	for _, k := range jsonval.SortedKeys(m) {
 		switch x := m[k].(type) {
 		case nil:
 		case jsonval.Object, []any:
-			return Compact(v, maxWidth)
+			return Compact(v, maxCellWidth)
 		default:
-			parts = append(parts, Compact(x, maxWidth))
+			parts = append(parts, Compact(x, maxCellWidth))
 		}
 	}
-	return FitWidth(strings.Join(parts, " · "), maxWidth)
+	return FitWidth(strings.Join(parts, " · "), maxCellWidth)
 }

@@ -196,7 +196,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 		}
 		input, text := inputs[token], ""
 		if input != nil {
-			anyInput, text = true, tableCell(input, maxCellWidth)
+			anyInput, text = true, tableCell(input)
 		}
 		who = append(who, Compact(token, maxCellWidth))
 		status = append(status, instances[token].Standing())
@@ -267,7 +267,7 @@ func instanceColumn(key string, tokens []string, instances map[string]loop.Insta
 		state := jsonval.AsObject(instances[token].State)
 		text := ""
 		if v, ok := state[key]; ok {
-			text = tableCell(v, maxCellWidth)
+			text = tableCell(v)
 		}
 		c = append(c, text)
 	}

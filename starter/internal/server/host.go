@@ -199,7 +199,7 @@ func (s *Session) waitForStore(ctx context.Context, unpacker *client.Archive) er
 		return exit.Unreachablef("open store: %w", err)
 	}
 	if err == nil {
-		_, err = unpacker.Store().EnsureID(ctx)
+		err = unpacker.Store().EnsureID(ctx)
 	}
 	return err
 }

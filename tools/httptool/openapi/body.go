@@ -55,10 +55,12 @@ func (t *tool) readBody() error {
 	case mediaType == mediaForm:
 		return t.readForm(schema, ref.Value.Content[key], ref.Value.Required)
 	case isJSON(mediaType):
-		return t.readJSON(schema, ref.Value)
+		t.readJSON(schema, ref.Value)
+	default:
+		t.addBodyParameter(field{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
+			ref.Value.Required)
 	}
-	return t.addBodyParameter(field{schema: jsonval.Object{"type": "string"}, description: ref.Value.Description},
-		ref.Value.Required)
+	return nil
 }
 
 // bestContent is the content that an HTTP tool sends best, and its key: JSON, a form, a text.
@@ -106,10 +108,11 @@ func isAnyType(mediaType string) bool {
 }
 
 // readJSON takes the members of an object as parameters of their own, and anything else as one.
-func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
-	members, ok := t.doc.objectFields(schema, "readOnly")
+func (t *tool) readJSON(schema any, body *openapi3.RequestBody) {
+	members, ok := t.doc.objectFields(schema)
 	if !ok {
-		return t.addBodyParameter(field{schema: schema, description: body.Description}, body.Required)
+		t.addBodyParameter(field{schema: schema, description: body.Description}, body.Required)
+		return
 	}
 	template := jsonval.Object{}
 	t.noteRequired(members, body.Required)
@@ -118,7 +121,6 @@ func (t *tool) readJSON(schema any, body *openapi3.RequestBody) error {
 		template[name] = t.add(m, "body")
 	}
 	t.body = template
-	return nil
 }
 
 // noteRequired notes that members are required although the body is not: hardly any document declares a body as
@@ -129,19 +131,18 @@ func (t *tool) noteRequired(members []field, required bool) {
 	}
 }
 
-func (t *tool) addBodyParameter(f field, required bool) error {
+func (t *tool) addBodyParameter(f field, required bool) {
 	if !required {
 		t.note("the request's body is optional there, but required here")
 	}
 	f.name, f.required = "body", true
 	f.description = strings.TrimSpace(f.description)
 	t.body = t.add(f, "request")
-	return nil
 }
 
 // readForm takes the members of a form. What HTTP tools send of a list are its items one by one.
 func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) error {
-	members, ok := t.doc.objectFields(schema, "readOnly")
+	members, ok := t.doc.objectFields(schema)
 	if !ok {
 		return errors.New("its form is no list of named members")
 	}

@@ -104,7 +104,7 @@ func (t *tool) readQuery(p parameter, f field, kind string) error {
 
 // spreadObject makes a parameter of each member of an object that the query carries one by one.
 func (t *tool) spreadObject(p parameter, f field, wire func(string) string) error {
-	members, ok := t.doc.objectFields(f.schema, "readOnly")
+	members, ok := t.doc.objectFields(f.schema)
 	if !ok {
 		return errForm
 	}

@@ -110,8 +110,8 @@ var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then",
 	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
 	"unevaluatedProperties", "$dynamicRef"}
 
-// objectFields are the properties of an object that has only properties. Those marked hidden are left out.
-func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
+// objectFields are the properties of an object that has only properties. Those that are only read are left out.
+func (d *document) objectFields(schema any) ([]field, bool) {
 	m := d.plainSchema(schema)
 	properties, _ := m["properties"].(jsonval.Object)
 	if t, isGiven := m["type"]; len(properties) == 0 || (isGiven && t != "object") || m["nullable"] == true {
@@ -129,7 +129,7 @@ func (d *document) objectFields(schema any, hidden string) ([]field, bool) {
 	shown := jsonschema.ShownOrder(m)
 	var list []field
 	for name, schema := range jsonval.Sorted(properties) {
-		if d.plainSchema(schema)[hidden] == true {
+		if d.plainSchema(schema)["readOnly"] == true {
 			continue
 		}
 		list = append(list, field{name: name, schema: schema, required: slices.Contains(required, any(name)),

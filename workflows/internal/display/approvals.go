@@ -102,7 +102,7 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 	fmt.Fprintf(b, "\nNothing of it has begun. To decide, send the workflow `%s` the signal `approve-plan`, "+
 		"`reject-plan` (with a `reason`), or "+
 		"`amend-plan` (with `calls`, all of them). The payload of `approve-plan`:\n\n%s",
-		strings.ReplaceAll(v.Process, "`", "'"), fencedJSON(v.Payload(approval.SteerApprovePlan)))
+		strings.ReplaceAll(v.Process, "`", "'"), fencedJSON(v.ApprovePayload()))
 }
 
 func sentenceCase(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

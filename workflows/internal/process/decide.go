@@ -112,7 +112,7 @@ const nothingWaitsThere = "the instance has not begun or has ended: nothing wait
 func (p *splitProcess) instanceTokens() []string { return p.parts.InstanceTokens() }
 
 func (p *splitProcess) ownerOf(call string, briefly func() bool) (owner, refusal string, err error) {
-	token, _ := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	token := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	number := p.parts.PartNumberOf(token)
 	switch {
 	case number > 0:
@@ -128,7 +128,7 @@ func (p *splitProcess) receiverOf(owner, call string) (to string, bypassesPart b
 	if p.decidesThroughParts {
 		return owner, false
 	}
-	token, _ := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
+	token := p.parts.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	return protocol.InstanceID(owner, token), true
 }
 
