@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"processidea/internal/safego"
-	"processidea/internal/safego/safegotest"
 )
 
 // ends are ways in which a goroutine ends other than by returning.
@@ -100,7 +99,7 @@ func TestAGoroutineCanFailWhatItWorksFor(t *testing.T) {
 	safego.Fail(t.Context(), errors.New("nobody hears it"))
 }
 
-// untested are places outside of workers that no test has panic yet.
+// untested are places that no test has panic yet.
 var untested = []string{"devserver.temporal", "devserver.ui", "gateway.letGo", "gateway.mcp", "gateway.serve",
 	"gateway.shutdown",
 	"starter.codec",
@@ -109,12 +108,12 @@ var untested = []string{"devserver.temporal", "devserver.ui", "gateway.letGo", "
 // The rule is held by this test: linters that forbid identifiers do not see go statements.
 func TestGoroutinesAreStartedHere(t *testing.T) {
 	t.Parallel()
-	s := safegotest.ReadSource(t)
+	s := readSource(t)
 	for _, p := range s.Problems {
 		t.Error(p)
 	}
 	for place, folder := range s.Places {
-		if !s.Named[place] && !slices.Contains(untested, place) && !safegotest.IsOfWorkers(folder) {
+		if !s.Named[place] && !slices.Contains(untested, place) {
 			t.Errorf("no test has %s panic, in %s", place, folder)
 		}
 	}
@@ -131,7 +130,7 @@ func TestTheRaceDetectorRunsWhereGoroutinesAreStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	listed := strings.Fields(string(list))
-	for place, folder := range safegotest.ReadSource(t).Places {
+	for place, folder := range readSource(t).Places {
 		if !slices.Contains(listed, "./"+folder) {
 			t.Errorf("%s starts a goroutine (%s): .ci/race does not name it", folder, place)
 		}
@@ -147,12 +146,12 @@ func TestTheRuleSeesEveryWay(t *testing.T) {
 		`func f() { safego.Inject(nil) }`, `func f() { safego.Go(name, f, nil) }`,
 		`func f() { safego.Go("twice", f, nil); safego.Run("twice", f) }`,
 	} {
-		s := safegotest.NewSource()
+		s := newSource()
 		if err := s.Read("a/a.go", "package a\n"+body); err != nil || len(s.Problems) != 1 {
 			t.Errorf("%s: %v %v", body, err, s.Problems)
 		}
 	}
-	s := safegotest.NewSource()
+	s := newSource()
 	if err := s.Read("a/a.go", "package a\nimport \"golang.org/x/sync/errgroup\""); err != nil || len(s.Problems) != 1 {
 		t.Errorf("%v %v", err, s.Problems)
 	}

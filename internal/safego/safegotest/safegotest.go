@@ -1,4 +1,4 @@
-// Package safegotest lets goroutines panic in tests, and finds in the source where they are started.
+// Package safegotest lets goroutines panic in tests.
 package safegotest
 
 import (

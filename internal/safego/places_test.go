@@ -1,4 +1,4 @@
-package safegotest
+package safego_test
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// Source is what this module's source code has of goroutines.
-type Source struct {
+// source is what this module's source code has of goroutines.
+type source struct {
 	Places   map[string]string // the folder of each place, from the root
 	Named    map[string]bool   // dotted words in string literals of tests
 	Problems []string          // goroutines started in other ways
@@ -27,8 +27,8 @@ type Source struct {
 // them.
 var exemptFolders = []string{"bench", "examples"}
 
-// ReadSource reads the whole module.
-func ReadSource(t testing.TB) *Source {
+// readSource reads the whole module.
+func readSource(t testing.TB) *source {
 	t.Helper()
 	root := "."
 	for range 10 {
@@ -37,7 +37,7 @@ func ReadSource(t testing.TB) *Source {
 		}
 		root = filepath.Join(root, "..")
 	}
-	s := NewSource()
+	s := newSource()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -70,11 +70,11 @@ func ReadSource(t testing.TB) *Source {
 // placePattern matches possible names of places in a text.
 var placePattern = regexp.MustCompile(`[A-Za-z]+(\.[A-Za-z]+)+`)
 
-// NewSource returns an empty Source.
-func NewSource() *Source { return &Source{Places: map[string]string{}, Named: map[string]bool{}} }
+// newSource returns an empty Source.
+func newSource() *source { return &source{Places: map[string]string{}, Named: map[string]bool{}} }
 
 // Read reads a file.
-func (s *Source) Read(name, text string) error {
+func (s *source) Read(name, text string) error {
 	set := token.NewFileSet()
 	f, err := parser.ParseFile(set, name, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Source) Read(name, text string) error {
 	return nil
 }
 
-func (s *Source) readTest(n ast.Node) bool {
+func (s *source) readTest(n ast.Node) bool {
 	if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 		text, _ := strconv.Unquote(lit.Value)
 		for _, word := range placePattern.FindAllString(text, -1) {
@@ -112,7 +112,7 @@ func (s *Source) readTest(n ast.Node) bool {
 }
 
 type reader struct {
-	*Source
+	*source
 	set    *token.FileSet
 	folder string
 }
@@ -171,17 +171,4 @@ func (r *reader) readCall(c *ast.CallExpr) {
 		r.addProblem(c, "the place "+text+" is there twice")
 	}
 	r.Places[text] = r.folder
-}
-
-// OfWorkers are folders whose goroutines run in a worker. A test in workflows has every one of theirs panic there
-// that no other test names.
-var OfWorkers = []string{
-	"activities", "connect", "internal/heap", "internal/rehearsal", "llm", "store", "tools", "worker",
-}
-
-// IsOfWorkers reports whether a folder is one of OfWorkers, or below one.
-func IsOfWorkers(folder string) bool {
-	return slices.ContainsFunc(OfWorkers, func(of string) bool {
-		return folder == of || strings.HasPrefix(folder, of+"/")
-	})
 }
