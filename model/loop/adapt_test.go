@@ -107,7 +107,7 @@ func TestAnAnswerThatStillDoesNotFitIsAnErrorToTheNextRequest(t *testing.T) {
 		s.ReplyWith(greetAnna)
 		s.ReplyWith(`{"calls":[{"_call":"1.1","_params":` + c.answer + `}],"output":null}`)
 		b := s.ExpectRequest()
-		if got := modeltest.DescribeErrors(b); len(b.Questions) > 0 ||
+		if got := describeErrors(b); len(b.Questions) > 0 ||
 			!strings.HasPrefix(strings.TrimPrefix(got, "1.1 "), c.want) || c.want == "" && got != "" {
 			t.Errorf("%s: %q", name, got)
 		}
@@ -136,9 +136,9 @@ func TestALiteralThatDoesNotFitIsNotAdapted(t *testing.T) {
 	} {
 		s := greeted(t, anna)
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
-		if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b),
+		if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(describeErrors(b),
 			"1.1 bad_parameters: ") {
-			t.Errorf("%s: asked %v, troubles %q", name, b.Questions, modeltest.DescribeErrors(b))
+			t.Errorf("%s: asked %v, troubles %q", name, b.Questions, describeErrors(b))
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestFittingDoesNotChangeWhatWasWrittenLiterally(t *testing.T) {
 		string(jsonval.Encode(jsonval.ToJSONValue(s.ExpectRequest().Questions[0].Params))),
 		`{"user":{"name":{"userName":"Anna"},"tone":"warm"}}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.1","_params":{"user":{"tone":"cold","name":"Anna"}}}],"output":null}`)
-	s.WantEqual("it has failed", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("it has failed", describeErrors(s.ExpectRequest()),
 		`1.1 bad_parameters: parameter "user": fitting it to the schema changed what was written literally`)
 }
 
@@ -175,9 +175,9 @@ func TestNothingIsAdaptedWhereItIsSwitchedOffOrNobodyMayBeAsked(t *testing.T) {
 	t.Parallel()
 	s := greeted(t, anna, notAdapted)
 	s.ReplyWith(greetAnna)
-	if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(modeltest.DescribeErrors(b),
+	if b := s.ExpectRequest(); len(b.Questions) > 0 || !strings.HasPrefix(describeErrors(b),
 		"1.1 bad_parameters: ") {
-		t.Errorf("switched off: %v, %q", b.Questions, modeltest.DescribeErrors(b))
+		t.Errorf("switched off: %v, %q", b.Questions, describeErrors(b))
 	}
 	s = modeltest.NewScenarioWithTools(t, greetTools, "",
 		directContext(ideafile.StageComplete, `{"_tool":"greet","user":"†state.user","_outputPath":"b"}`, "",

@@ -16,21 +16,21 @@ func TestTheOutputOfAPlanIsTheProcesss(t *testing.T) {
 		"output": {"summary": "†state.ok || †state.bad.message"}}]`)
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("of the anonymous instance", s.OutputJSON(), `{"summary":"no luck"}`)
+	s.WantEqual("of the anonymous instance", outputJSON(s), `{"summary":"no luck"}`)
 
 	s = modeltest.NewScenario(t, "",
 		directContext(ideafile.StageOptimal, `{"_tool":"work","x":"†state.a","_outputPath":"b"}`,
 			`, "output": {"all": "†state.b", "text": "as is"}`, `{"a":1}`, `{"a":2}`))
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("of several", s.OutputJSON(), `{"all":{"①":1,"②":2},"text":"as is"}`)
+	s.WantEqual("of several", outputJSON(s), `{"all":{"①":1,"②":2},"text":"as is"}`)
 
 	s = modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "_instance": "①", "stage": "complete", "plan": [], "output": {"all": "†state.a", "first": "†state.a"}},
 		{"type": "plan", "_instance": "②", "stage": "complete", "plan": [], "output": {"all": "†state.a"}}]`)
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("of different Plans", s.OutputJSON(), `{"all":{"①":1,"②":2},"first":{"①":1}}`)
+	s.WantEqual("of different Plans", outputJSON(s), `{"all":{"①":1,"②":2},"first":{"①":1}}`)
 }
 
 func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
@@ -46,7 +46,7 @@ func TestAPlanWithoutAnOutputLeavesItToOneClosingRequest(t *testing.T) {
 		}
 		s.ReplyWith(`{"calls":[],"output":{"summary":"all well"}}`)
 		s.ExpectStep(loop.StepFinished)
-		s.WantEqual(name, s.OutputJSON(), `{"summary":"all well"}`)
+		s.WantEqual(name, outputJSON(s), `{"summary":"all well"}`)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestACompletePlansOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("the process", string(s.Loop.FinalStatus()), "completed")
-	s.WantEqual("the output", s.OutputJSON(), `{"①":1}`)
+	s.WantEqual("the output", outputJSON(s), `{"①":1}`)
 }
 
 func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) {
@@ -100,5 +100,5 @@ func TestAPlansOutputSparesTheClosingRequestWhereSomeWentToTheLLM(t *testing.T) 
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","x":2,"_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"all":"mine alone"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":2}}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":2}}`)
 }

@@ -95,13 +95,13 @@ func TestInstancesInWhichSomethingFailsGoBackToTheLLMTogether(t *testing.T) {
 	b := s.ExpectRequest()
 	s.WantEqual("covered", fmt.Sprint(b.InstanceTokens()), "[① ③]")
 	s.WantEqual("they", s.DescribeInstances(), "① working, ② settled, ③ working")
-	s.WantEqual("the Plan it is shown", modeltest.DescribePlan(b), "0.1 failed 2; 0.2 blocked 2")
-	s.WantEqual("the errors", modeltest.DescribeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b "+
+	s.WantEqual("the Plan it is shown", describePlan(b), "0.1 failed 2; 0.2 blocked 2")
+	s.WantEqual("the errors", describeErrors(b), "0.1 tool_failed: no luck in ①, ③\n0.2 blocked: †state.b "+
 		"would come from 0.1@① (failed) in ①\n0.2 blocked: †state.b would come from 0.1@③ (failed) in ③")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":7,"_outputPath":"b"}],"output":null}`)
 	b = s.ExpectRequest()
-	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.RequestNumber, b.InstanceTokens(), modeltest.DescribePlan(b),
-		modeltest.DescribeErrors(b)), "2 [① ③] 1.1 done 2 ")
+	s.WantEqual("the second", fmt.Sprintf("%d %v %s %s", b.RequestNumber, b.InstanceTokens(), describePlan(b),
+		describeErrors(b)), "2 [① ③] 1.1 done 2 ")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ExpectStep(loop.StepFinished)
 	s.WantEqual("at the end", s.DescribeInstances(), "① settled, ② settled, ③ settled")
@@ -126,7 +126,7 @@ func TestTheLLMIsToldOfEachInstanceWhatItsOwnPlanCameTo(t *testing.T) {
 	}
 	s.WantEqual("the Plans", strings.Join(told, "; "),
 		`0.1 "for a" at 3 {"_tool":"work"} {"done":1}; 0.2 "for a" at 3 {"_tool":"fail"} {"failed":1}; 0.1 "" at 4 {"_outputPath":"c","_tool":"fail"} {"failed":1}`)
-	s.WantEqual("the errors", modeltest.DescribeErrors(b),
+	s.WantEqual("the errors", describeErrors(b),
 		"0.2 tool_failed: no luck in ①\n0.1 tool_failed: no luck in ②")
 	again := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	s.WantEqual("the records", string(jsonval.Encode(again.Context[0].PlanRecordByCallID))+
@@ -191,7 +191,7 @@ func TestAFailureThatNothingCoversFailsAnInstanceOfACompletePlan(t *testing.T) {
 func TestAStateThatLacksWhatItsSchemaRequiresIsAFailureOfThePlan(t *testing.T) {
 	t.Parallel()
 	context := func(stage string) string {
-		return `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood +
+		return `"context": [{"type": "state", "state": {}, ` + stateSchemaRequiringMood +
 			`}, {"type": "plan", "stage": "` + stage + `", "plan": [{"_tool": "work"}]}]`
 	}
 	s := modeltest.NewScenario(t, "", context(ideafile.StageComplete))
@@ -311,7 +311,7 @@ func TestInstancesThatAreAddedRunTheirPlanToo(t *testing.T) {
 	s.ExpectStep(loop.StepWait)
 	s.RunDirectPlans()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":1,"②":2}}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":1,"②":2}}`)
 }
 
 func TestAPersonsCorrectionCanCoverAFailure(t *testing.T) {

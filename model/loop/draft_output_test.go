@@ -50,9 +50,9 @@ func gather(s *modeltest.Scenario) {
 // approved.
 func refused(t *testing.T, approved bool, rest ...string) *modeltest.Scenario {
 	t.Helper()
-	s := modeltest.NewScenarioWithPeople(t, anything, append([]string{threeGoals}, rest...)...)
+	s := newScenarioWithPeople(t, anything, append([]string{threeGoals}, rest...)...)
 	s.ReplyWith(counted)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	if approved {
 		s.Decide(policy.Approve, "1.3@③")
 	}
@@ -65,7 +65,7 @@ func refused(t *testing.T, approved bool, rest ...string) *modeltest.Scenario {
 func wantFinished(s *modeltest.Scenario, requests int, output string) {
 	s.T.Helper()
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), output)
+	s.WantEqual("the output", outputJSON(s), output)
 	if n := s.Loop.Result(loop.StatusCompleted, false).Requests; n != requests {
 		s.T.Errorf("%d Requests were made", n)
 	}
@@ -82,8 +82,8 @@ func TestAnOutputIsPutRightWhileOthersWaitForPeople(t *testing.T) {
 	t.Parallel()
 	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
-	s.ExpectWait(0)
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	expectWait(s, 0)
+	s.WantEqual("the output", outputJSON(s), "null")
 	s.Decide(policy.Approve, "1.3@③")
 	wantFinished(s, 2, `{"paid":1}`)
 }
@@ -92,7 +92,7 @@ func TestAnOutputIsPutRightOnceMoreWhereAnotherIsRefusedToo(t *testing.T) {
 	t.Parallel()
 	s := refused(t, false)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"nor him"}`)
 	wantDraft(s, "③", `{"paid":1}`)
 	s.ReplyWith(otherwise("work", "③", `{"paid":0}`))
@@ -144,9 +144,9 @@ func TestAnOutputIsNotPutRightWhere(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+			s := newScenarioWithPeople(t, anything, threeGoals)
 			s.ReplyWith(counted)
-			s.ExpectWait(0)
+			expectWait(s, 0)
 			happens(s)
 			s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 			gather(s)
@@ -163,7 +163,7 @@ func TestAnOutputThatWasPutRightIsPutRightAgainWhereAnotherCameOutOtherwiseMeanw
 	s := refused(t, false)
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"nor him"}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":1}`))
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 	wantDraft(s, "③", `{"paid":1}`)
 	s.ReplyWith(otherwise("work", "③", `{"paid":0}`))
 	wantFinished(s, 3, `{"paid":0}`)
@@ -191,17 +191,17 @@ func TestAnOutputThatWasPutRightDoesNotCountWhereMeanwhile(t *testing.T) {
 			if in := s.ExpectRequest(); in.DraftOutput != nil {
 				t.Errorf("the Request about %v has the output %v", in.InstanceTokens(), in.DraftOutput.Output)
 			}
-			s.WantEqual("the output", s.OutputJSON(), "null")
+			s.WantEqual("the output", outputJSON(s), "null")
 		})
 	}
 }
 
 func TestAProcessThatBeganBeforePutsNoOutputRight(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s := newScenarioWithPeople(t, anything, threeGoals)
 	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(counted)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	wantDraft(s, "②", "null")
@@ -231,14 +231,14 @@ func TestAnOutputIsNotPutRightBesideACallThatTakesUpASettledInstance(t *testing.
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"},{"_tool":"fail","_instance":"①","_outputPath":"c"}],"output":{"paid":1},"finished":true}`)
 	wantDraft(s, "①", "null")
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 }
 
 // What the LLM says of the whole, asked about one alone, is what it happened to see.
 func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
 	t.Parallel()
 	for _, finished := range []string{"true", "false"} {
-		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+		s := newScenarioWithPeople(t, anything, threeGoals)
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"a"}],"output":null,"finished":false}`)
 		for range 2 {
@@ -250,7 +250,7 @@ func TestAnOutputThatNobodyAskedForIsNoDraft(t *testing.T) {
 
 func TestAnOutputOfReferencesThatDoesNotSayThatItIsAllIsNoDraft(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s := newScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":["①","③"],"_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.b"}}`)
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
@@ -272,9 +272,9 @@ func TestAnOutputThatWasPutRightWronglyIsNoDraft(t *testing.T) {
 func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 	t.Parallel()
 	for decision, finished := range map[string]bool{policy.Approve: true, "": false} {
-		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+		s := newScenarioWithPeople(t, anything, threeGoals)
 		s.ReplyWith(counted)
-		s.ExpectWait(0)
+		expectWait(s, 0)
 		if decision != "" {
 			s.Decide(decision, "1.3@③")
 		}
@@ -289,7 +289,7 @@ func TestAnOutputThatWasPutRightEndsTheProcessThatIsRunAgain(t *testing.T) {
 		}
 		if step, _ := next.Loop.Advance(next.Now); (step == loop.StepFinished) != finished {
 			t.Errorf("where ③ is decided with %q, the process does %s next; its output: %s", decision, step,
-				next.OutputJSON())
+				outputJSON(next))
 		}
 	}
 }
@@ -307,9 +307,9 @@ func TestAnOutputOfWhichACallFailedIsShownAgainWhereAllAre(t *testing.T) {
 // A query may not ask which rules a process knows: where nothing is left to do but to wait, none does.
 func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "slow"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Loop.KnowsChange = func(change string) bool {
 		t.Errorf("%q is asked for", change)
 		return true
@@ -319,9 +319,9 @@ func TestWhereAnOutputWaitsAQueryAsksForNoChangeOfTheRules(t *testing.T) {
 
 func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, anything, threeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":{"paid":3},"finished":true}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.1@②", `{"reason":"not him"}`)
 	gather(s)
 	wantDraft(s, "②", `{"paid":3}`)
@@ -331,7 +331,7 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 	c := s.Conclude(r)
 	s.Decide(policy.Approve, "1.1@①")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
-		t.Errorf("after the Request about %v it ends with %s", in.InstanceTokens(), s.OutputJSON())
+		t.Errorf("after the Request about %v it ends with %s", in.InstanceTokens(), outputJSON(s))
 	}
 	if c.Reply.Finished {
 		t.Error("its Idea says that this was the last word")
@@ -340,12 +340,12 @@ func TestAnOutputIsNotPutRightWhereAnotherHasFailedThatHadNoGoal(t *testing.T) {
 
 func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, anything, threeInstances)
 	s.ExpectRequest()
 	r := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","_outputPath":"b"}`)})
 	r.Complete, r.Finished, r.Output, r.GoneInstances = true, true, map[string]any{"paid": 3}, []string{"③"}
 	s.Conclude(r)
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 	if step, _ := s.Loop.Advance(s.Now); step == loop.StepFinished {
 		t.Error("it has ended")
 	}
@@ -354,9 +354,9 @@ func TestAWiredOutputIsDroppedWhereAnInstanceFails(t *testing.T) {
 // An instance that joins with a Plan of its own was in nobody's mind.
 func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s := newScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(counted)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.AddInstances(
 		`[{"type":"state","_instance":"④","state":{}},{"type":"plan","_instance":"④","stage":"complete","plan":[{"_tool":"slow","_outputPath":"b"}]}]`)
 	s.RunDirectPlans()
@@ -370,10 +370,10 @@ func TestAnOutputIsNotPutRightWhereAnInstanceHasJoinedThatRunsByItself(t *testin
 // others.
 func TestAnOutputThatCannotBeShownWholeIsNoDraft(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s := newScenarioWithPeople(t, anything, threeGoals)
 	s.ReplyWith(strings.Replace(counted, `{"paid":2}`,
 		`{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+`}`, 1))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	wantDraft(s, "②", "null")
@@ -393,7 +393,7 @@ func TestAnOutputDoesNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) 
 		}
 		s.handOut(t)
 		if step, _ := s.Loop.Advance(s.Now); (step == loop.StepFinished) != finished {
-			t.Errorf("%s: it does %s next; its output: %s", kind, step, s.OutputJSON())
+			t.Errorf("%s: it does %s next; its output: %s", kind, step, outputJSON(s.Scenario))
 		}
 	}
 }

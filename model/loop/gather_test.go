@@ -20,7 +20,7 @@ func every(first, second, third string) string {
 
 func TestARequestStartsAtOnceWhereNobodyElseHasACallRunning(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ExpectRequestFor("① ② ③")
 	s.ReplyWith(every("work", "work", "work"))
 	s.ExpectRequestFor("① ② ③")
@@ -28,101 +28,101 @@ func TestARequestStartsAtOnceWhereNobodyElseHasACallRunning(t *testing.T) {
 
 func TestARequestIsNotHeldByInstancesThatWaitForAPerson(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("work", "pay", "work"))
 	s.ExpectRequestFor("① ③")
 }
 
 func TestARequestWaitsForARunningCallNoLongerThanTheGatheringTime(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("work", "slow", "work"))
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay - 1)
-	s.ExpectWait(1)
+	expectWait(s, 1)
 	s.AdvanceClock(1)
 	s.ExpectRequestFor("① ③")
 }
 
 func TestTheGatheringTimeIsTheFilesAndBeginsWithTheFirst(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "5s"}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "5s"}`)
 	s.ReplyWith(every("work", "slow", "slow"))
-	s.ExpectWait(5 * time.Second)
+	expectWait(s, 5*time.Second)
 	s.AdvanceClock(3 * time.Second)
-	s.CompleteSlow("1.2@②")
-	s.ExpectWait(2 * time.Second)
+	completeSlow(s, "1.2@②")
+	expectWait(s, 2*time.Second)
 	s.AdvanceClock(2 * time.Second)
 	s.ExpectRequestFor("① ②")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.CompleteSlow("1.3@③")
+	completeSlow(s, "1.3@③")
 	s.ExpectRequestFor("③")
 }
 
 func TestARequestStartsWhenTheLastRunningCallHasEnded(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("work", "slow", "slow"))
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(time.Second)
-	s.FailSlow("1.2@②")
-	s.CompleteSlow("1.3@③")
+	failSlow(s, "1.2@②")
+	completeSlow(s, "1.3@③")
 	s.ExpectRequestFor("① ② ③")
 }
 
 func TestEveryRequestIsGatheredForAnew(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("work", "slow", "work"))
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 }
 
 func TestWhoComesBackFromADecisionIsGatheredWhileOthersStillWaitForOne(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "pay", "pay"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.1@①")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(4 * time.Second)
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"no"}`)
-	s.ExpectWait(ideafile.DefaultGatherDelay - 4*time.Second)
+	expectWait(s, ideafile.DefaultGatherDelay-4*time.Second)
 	s.AdvanceClock(ideafile.DefaultGatherDelay - 4*time.Second)
 	s.ExpectRequestFor("① ②")
 }
 
 func TestWhenTheLastOneIsDecidedTheRequestStartsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "pay", "pay"))
 	s.Decide(policy.Approve, "1.1@①")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.Decide(policy.Answer, "1.2@②", `{"output":1}`)
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.Decide(policy.Approve, "1.3@③")
 	s.ExpectRequestFor("① ② ③")
 }
 
 func TestWhoDoesNotComeBackFromADecisionIsNotHeldByPeople(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "pay", "slow"))
 	s.Decide(policy.Approve, "1.1@①")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
-	s.CompleteSlow("1.3@③")
+	expectWait(s, ideafile.DefaultGatherDelay)
+	completeSlow(s, "1.3@③")
 	s.ExpectRequestFor("① ③")
 }
 
 func TestOnceAskedAboutAnInstanceDoesNotComeBackFromItsDecisionAgain(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "pay", "work"))
 	s.ReplyWith(`{"calls":[],"output":null}`) // ③ settles
 	s.Decide(policy.Approve, "1.1@①")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
 	s.ExpectRequestFor("①")
@@ -130,10 +130,10 @@ func TestOnceAskedAboutAnInstanceDoesNotComeBackFromItsDecisionAgain(t *testing.
 
 func TestAnInstanceWithTwoCallsToDecideWaitsForBoth(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"},{"_tool":"pay","_outputPath":"c"}],"output":null}`)
 	s.Decide(policy.Approve, "1.1")
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.WantEqual("it", s.DescribeInstances(), "waiting")
 	s.Decide(policy.Approve, "1.2")
 	s.ExpectRequest()
@@ -142,25 +142,25 @@ func TestAnInstanceWithTwoCallsToDecideWaitsForBoth(t *testing.T) {
 
 func TestAnInstanceWhoseApprovedCallRunsIsRunning(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"approval": {"tools": ["slow"]}}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"approval": {"tools": ["slow"]}}`)
 	s.ReplyWith(every("slow", "slow", "work"))
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting, ③ working")
 	s.Decide(policy.Approve, "1.1@①")
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② waiting, ③ working")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
-	s.CompleteSlow("1.1@①")
+	expectWait(s, ideafile.DefaultGatherDelay)
+	completeSlow(s, "1.1@①")
 	s.ExpectRequestFor("① ③")
 }
 
 func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectRequestFor("②")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② settled")
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
 	s.ExpectRequestFor("①")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -170,7 +170,7 @@ func TestWhoWaitsForAPersonIsNeitherCoveredNorSettledByARequestForOthers(t *test
 
 func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
@@ -180,31 +180,31 @@ func TestAnAddedInstanceIsCoveredByTheNextRequest(t *testing.T) {
 
 func TestAnAddedInstanceIsAskedAboutAtOnceWhereTheOthersWaitForPeople(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"a":3}}]`)
 	s.ExpectRequestFor("③")
 }
 
 func TestWhoIsReadyForTheSecondTimeIsGatheredForAnew(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay - time.Second)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.ApplyCorrections("①", "ann")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 }
 
 func TestAFileThatNamesTheGatheringTimeHasItForPeopleWhoWereJustAskedToo(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "60s"}`)
 	s.ReplyWith(every("work", "pay", "pay"))
-	s.ExpectWait(10 * time.Second)
+	expectWait(s, 10*time.Second)
 	s.AdvanceClock(2 * time.Second)
 	s.Decide(policy.Approve, "1.2@②")
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"no"}`)
@@ -213,12 +213,12 @@ func TestAFileThatNamesTheGatheringTimeHasItForPeopleWhoWereJustAskedToo(t *test
 
 func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "60s"}`)
 	s.ReplyWith(every("slow", "pay", "work"))
-	s.ExpectWait(time.Minute)
+	expectWait(s, time.Minute)
 	s.AdvanceClock(7 * time.Second)
-	s.CompleteSlow("1.1@①")
-	s.ExpectWait(3 * time.Second)
+	completeSlow(s, "1.1@①")
+	expectWait(s, 3*time.Second)
 	s.AdvanceClock(3 * time.Second)
 	s.ExpectRequestFor("① ③")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
@@ -227,7 +227,7 @@ func TestWhoWasAskedLongAgoHoldsNobodyUp(t *testing.T) {
 
 func TestAProcessThatBeganBeforeThatRuleGoesOnWithoutIt(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"gather": "60s"}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"gather": "60s"}`)
 	s.Loop.KnowsChange = func(change string) bool { return change != loop.GatherAskedChange }
 	s.ReplyWith(every("work", "pay", "pay"))
 	s.ExpectRequestFor("①")
@@ -238,7 +238,7 @@ const workAndSlow = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"
 // A fork at the Idea of such a Request would repeat what the busy instance has done.
 func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	in := s.ExpectRequest()
 	reply := s.DeliverCalls(modeltest.DecodeJSON(t, workAndSlow).(map[string]any)["calls"].([]any))
 	reply.Complete = true
@@ -250,7 +250,7 @@ func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
 			s.DeliverReport(s.Report(token, in.RequestNumber))
 		}
 	}
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ExpectRequestFor("① ③")
 	c := s.ReplyWith(modeltest.EmptyReply)
@@ -260,9 +260,9 @@ func TestARequestForOthersKnowsWhatABusyInstanceHasDone(t *testing.T) {
 
 func TestABusyInstanceThatCannotReportDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("work", "slow", "work"))
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	step, _ := s.Loop.Advance(s.Now)
 	asked := s.Loop.TakeInstancesToReport()

@@ -108,8 +108,8 @@ func TestAnInstanceThatReachedItsGoalIsToldOfTheStepBeforeItSettles(t *testing.T
 
 func TestAnInstanceThatReachedItsGoalIsToldThreeTimesTooHoweverLongItWaits(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}, `+
-		modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "①", "state": {}},
+	s := newScenarioWithPeople(t, "", `"context": [`+lookFirst+`, {"type": "state", "state": {}, `+
+		stateSchemaRequiringMood+`}, {"type": "state", "_instance": "①", "state": {}},
 		{"type": "state", "_instance": "②", "state": {}}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"},
 		{"_tool":"slow","_instance":"②","_outputPath":"mood"}],"output":null}`)

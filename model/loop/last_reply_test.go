@@ -30,7 +30,7 @@ func TestAFailedCallIsToldOfEvenIfNothingWasLeftToPlan(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":true}`)
-	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("the next Request is told", describeErrors(s.ExpectRequest()),
 		`1.1 tool_failed: no luck in ①`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}]}`)

@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"processidea/model/jsonval"
-	"processidea/model/modeltest"
 )
 
 func TestTheLatestPlanSaysHowItsCallsStandByWhatInstancesHaveReported(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	counts := func() string { return string(jsonval.Encode(jsonval.ToJSONValue(s.Loop.LatestPlan()))) }
 	s.WantEqual("before the first Request", counts(), `[]`)
 	s.ReplyWith(payOnce)

@@ -104,9 +104,9 @@ func TestTheNextRequestSeesWhatBecameOfTheCalls(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"},{"_tool":"fail","_instance":"①"},{"_tool":"work","_instance":"②","x":"†state.never"},{"_tool":"work","_instance":"*","_outputPath":"a"},{"_tool":"work","_instance":"①","n":"x"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("the Calls", modeltest.DescribePlan(b),
+	s.WantEqual("the Calls", describePlan(b),
 		"1.1 done 2; 1.2 failed 1; 1.3 blocked 1; 1.4 skipped 2; 1.5 failed 1")
-	s.WantEqual("the troubles", modeltest.DescribeErrors(b), `1.2 tool_failed: no luck in ①
+	s.WantEqual("the troubles", describeErrors(b), `1.2 tool_failed: no luck in ①
 1.3 blocked: †state.never is not there and no Call writes it in ②
 1.5 bad_parameters: parameter "n": expected integer, but got string in ①`)
 	s.WantEqual("the States", string(jsonval.Encode(b.Instances[1].State)), `{"a":2,"b":2}`)
@@ -117,7 +117,7 @@ func TestATroubleOfManyInstancesIsToldOnce(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"*"}],"output":null}`)
-	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("it is told", describeErrors(s.ExpectRequest()),
 		"1.1 tool_failed: no luck in ①, ②\n1.2 tool_failed: no luck in ①, ②")
 }
 
@@ -126,7 +126,7 @@ func TestATroubleIsToldToTheNextRequestAlone(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
-	s.WantEqual("it is not told again", modeltest.DescribeErrors(s.ExpectRequest()), "")
+	s.WantEqual("it is not told again", describeErrors(s.ExpectRequest()), "")
 }
 
 func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
@@ -136,7 +136,7 @@ func TestCallsWithoutAnOutputPathStayInSightWithTheirResults(t *testing.T) {
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"log","_instance":"*"},{"_tool":"work","_instance":"*","output":"†state.c"},"nonsense"],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("kept", modeltest.DescribePlan(b), "1.1 done 2; 2.1 done 2")
+	s.WantEqual("kept", describePlan(b), "1.1 done 2; 2.1 done 2")
 	s.WantEqual("its results", string(jsonval.Encode(b.PlanEntries[0].ResultByInstance)), `{"①":1,"②":2}`)
 }
 
@@ -147,9 +147,9 @@ func TestARequestIsNotShownTheCallsOfSettledInstances(t *testing.T) {
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a"},{"_tool":"work","_instance":"②"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"c"}],"output":null}`)
 	b := s.ExpectRequest()
-	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1; 2.1 done 1")
+	s.WantEqual("the Calls", describePlan(b), "1.1 done 1; 2.1 done 1")
 	s.WantEqual("the results", string(jsonval.Encode(b.PlanEntries[0].ResultByInstance)), `{"①":1}`)
-	s.WantEqual("the chain has them all", modeltest.DescribePlan(s.Loop.AllInstancesInput()),
+	s.WantEqual("the chain has them all", describePlan(s.Loop.AllInstancesInput()),
 		"1.1 done 2; 1.2 done 1; 2.1 done 1")
 }
 
@@ -162,8 +162,8 @@ func TestARequestThatBrokeOffIsNotSpokenTwice(t *testing.T) {
 		`[{"_instance":"①","_outputPath":"b","_tool":"work"},{"_instance":"*","_outputPath":"c","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("the loop goes on", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("with what was done", modeltest.DescribePlan(b), "1.1 done 1; 1.2 done 2")
-	s.WantEqual("and told", modeltest.DescribeErrors(b),
+	s.WantEqual("with what was done", describePlan(b), "1.1 done 1; 1.2 done 2")
+	s.WantEqual("and told", describeErrors(b),
 		"truncated: request 1 was cut off: the stream broke off; the 2 Calls that had come were taken")
 	s.WantEqual("everyone still works", fmt.Sprint(b.InstanceTokens()), "[① ②]")
 }
@@ -174,7 +174,7 @@ func TestARequestOfWhichNothingWasTakenIsAskedAfresh(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
 	b := s.ExpectRequest()
 	s.WantEqual("under the next number, as another turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("and told", modeltest.DescribeErrors(b),
+	s.WantEqual("and told", describeErrors(b),
 		"not_json: request 1 was cut off: no JSON; no Call of it was taken")
 }
 
@@ -184,7 +184,7 @@ func TestALostWorkerIsNoTurnWhereNothingWasTaken(t *testing.T) {
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
 	b := s.ExpectRequest()
 	s.WantEqual("the same turn under the next number", fmt.Sprint(b.RequestNumber, b.Turn), "2 1")
-	s.WantEqual("the LLM is told nothing", modeltest.DescribeErrors(b), "")
+	s.WantEqual("the LLM is told nothing", describeErrors(b), "")
 }
 
 func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
@@ -196,7 +196,7 @@ func TestWhatALostWorkerHandedOnIsTheSolution(t *testing.T) {
 		`[{"_instance":"①","_outputPath":"b","_tool":"work"}]`)
 	b := s.ExpectRequest()
 	s.WantEqual("it is a turn", fmt.Sprint(b.RequestNumber, b.Turn), "2 2")
-	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b),
+	s.WantEqual("the LLM is told", describeErrors(b),
 		"worker_lost: request 1 was cut off: gone; the Call that had come was taken")
 }
 
@@ -214,7 +214,7 @@ func TestABroadcastThatReachedOneInstanceIsHandedToAllThatTheRequestCovered(t *t
 		s.WantEqual("①", string(jsonval.Encode(s.Instances["①"].State())), `{"a":1,"b":1,"c":1,"d":"work done"}`)
 		s.WantEqual("②", string(jsonval.Encode(s.Instances["②"].State())), `{"a":2,"b":2,"c":2}`)
 		b := s.ExpectRequestFor("① ②")
-		s.WantEqual("the next Request is told", modeltest.DescribePlan(b), "1.1 done 2; 1.2 done 1; 1.3 done 2")
+		s.WantEqual("the next Request is told", describePlan(b), "1.1 done 2; 1.2 done 1; 1.3 done 2")
 		s.ReplyWith(modeltest.EmptyReply)
 		s.ExpectStep(loop.StepFinished)
 	}
@@ -226,7 +226,7 @@ func TestABroadcastThatReachedNobodyIsAskedForAgain(t *testing.T) {
 	s.Unreached = []string{"①", "②"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`)
-	s.WantEqual("the next Request", modeltest.DescribePlan(s.ExpectRequestFor("① ②")), "")
+	s.WantEqual("the next Request", describePlan(s.ExpectRequestFor("① ②")), "")
 }
 
 func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
@@ -238,7 +238,7 @@ func TestTroublesAreToldUntilARequestPlannedWithThem(t *testing.T) {
 		s := modeltest.NewScenario(t, "")
 		s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
 		s.InterruptRequest(end)
-		if got := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(got, "1.1 tool_failed: no luck") {
+		if got := describeErrors(s.ExpectRequest()); !strings.Contains(got, "1.1 tool_failed: no luck") {
 			t.Errorf("after %s: %q", name, got)
 		}
 	}
@@ -249,7 +249,7 @@ func TestThePlanOfARequestStaysInSightWhenTheNextBringsNothing(t *testing.T) {
 	s := modeltest.NewScenario(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeNotJSON, "no JSON")})
-	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 done 1")
+	s.WantEqual("the Calls", describePlan(s.ExpectRequest()), "1.1 done 1")
 }
 
 func TestThreeBadRepliesInARowPause(t *testing.T) {
@@ -335,8 +335,8 @@ func TestLatentResultsAreAskedForByThemselves(t *testing.T) {
 	s.WantEqual("the next plans again, and counts", fmt.Sprint(b.RequestNumber, b.Turn, len(b.Questions)), "3 3 0")
 	s.WantEqual("what waited for the result has run", string(jsonval.Encode(b.Instances[0].State)),
 		`{"a":1,"b":"good","mood":"good"}`)
-	s.WantEqual("the Plan is in sight", modeltest.DescribePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
-	s.WantEqual("and what went wrong in it", modeltest.DescribeErrors(b), "1.3 tool_failed: no luck in ②")
+	s.WantEqual("the Plan is in sight", describePlan(b), "1.1 done 2; 1.2 done 1; 1.3 failed 1")
+	s.WantEqual("and what went wrong in it", describeErrors(b), "1.3 tool_failed: no luck in ②")
 }
 
 func TestARequestForResultsCoversOnlyThoseThatWait(t *testing.T) {
@@ -354,7 +354,7 @@ func TestResultsThatStayAwayAreAskedForAgainAndTheThirdTimePauses(t *testing.T) 
 	b := s.ExpectRequest()
 	s.WantEqual("asked again", fmt.Sprintf("%d: %s", len(b.Questions), b.Questions[0].CallID), "1: 1.1@②")
 	s.ReplyWith(`{"calls":[{"_call":"1.1@②","_output":5}],"output":null}`)
-	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("told", describeErrors(s.ExpectRequest()),
 		"3.1 bad_output: the result of 1.1@②: expected string, but got number")
 	s.ReplyWith(`{"calls":[{"_call":"9.9@②","_output":"good"},"x",{"_call":"1.1@②"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
@@ -372,7 +372,7 @@ func TestALatentCallWithItsResultNeedsNoRequest(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"think","_output":"good","_outputPath":"mood"},{"_tool":"work","x":"†state.mood","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"good"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"good"}`)
 }
 
 func TestEveryCallIsCountedByItsEnd(t *testing.T) {
@@ -455,7 +455,7 @@ func TestWhatHasNoPlaceInStateIsSaid(t *testing.T) {
 	b := s.ExpectRequest()
 	before :=
 		" was not written: 1.1 had written there before, and a value that a call or a person wrote is never replaced"
-	s.WantEqual("the LLM is told", modeltest.DescribeErrors(b), "2.1 not_written: what it gave for †state.a"+
+	s.WantEqual("the LLM is told", describeErrors(b), "2.1 not_written: what it gave for †state.a"+
 		before+" in ①, ②\n"+
 		"2.1 not_written: what it gave for †state.b"+before+" in ①, ②\n2.3 not_written: what it gave for †state.a"+
 		before+" in ②")
@@ -478,7 +478,7 @@ func TestAnUpdateBelowWhatIsNoObjectAnyMoreFailsAndKeepsItsResult(t *testing.T) 
 	s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"a.list"}],"output":null}`)
 	s.Revise(`{"context": [{"type":"state","state":{"a":5}}]}`)
 	s.ApplyCorrections("", "ann")
-	s.CompleteSlow("1.1")
+	completeSlow(s, "1.1")
 	rec := s.Instances[""].FindCall("1.1")
 	s.WantEqual("it", fmt.Sprint(rec.Status, " ", rec.Fault, " ", rec.Result),
 		"failed bad_path: †state.a.list: something other than an object stands above it done at last")

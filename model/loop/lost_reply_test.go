@@ -24,7 +24,7 @@ func TestWhatALostWorkerHandedOnIsTheSolutionThoughSomeInstancesHadHeardItsEnd(t
 		c := s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")}, call)
 		s.FullyDelivered, s.Unreached = nil, nil
 		s.WantEqual("as the instances have it: "+name, string(jsonval.Encode(c.Calls)), "["+call+"]")
-		s.WantEqual("the next Request: "+name, modeltest.DescribePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")
+		s.WantEqual("the next Request: "+name, describePlan(s.ExpectRequestFor("① ②")), "1.1 done 2")
 	}
 }
 

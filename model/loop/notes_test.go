@@ -29,13 +29,13 @@ func wantKnown(s *modeltest.Scenario, tokens string, known bool, notes ...string
 	if in.ReplyMayHoldOutput() != known {
 		s.T.Errorf("may it hold an output? %t", in.ReplyMayHoldOutput())
 	}
-	s.WantEqual("what went wrong", modeltest.DescribeErrors(in), "")
+	s.WantEqual("what went wrong", describeErrors(in), "")
 }
 
 // lookedUp is a process of which ② is to be planned for, ① is finished, and ③ waits for a person.
 func lookedUp(t *testing.T, reply string, rest ...string) *modeltest.Scenario {
 	t.Helper()
-	s := modeltest.NewScenarioWithPeople(t, anything, append([]string{threeGoals}, rest...)...)
+	s := newScenarioWithPeople(t, anything, append([]string{threeGoals}, rest...)...)
 	s.ReplyWith(reply)
 	return s
 }
@@ -49,7 +49,7 @@ func TestNotesLetTheOutputComeWithTheLastCalls(t *testing.T) {
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":null,"notes":null}`)
 	wantKnown(s, "②", true, "①, ③ paid")
 	s.ReplyWith(otherwise("work", "②", `{"paid":3}`))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
 	wantFinished(s, 3, `{"paid":3}`)
 }
@@ -60,7 +60,7 @@ func TestNotesAddUp(t *testing.T) {
 	gather(s)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":"② paid later"}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	in := s.ExpectRequestFor("③")
 	if len(in.Notes) != 2 || in.Notes[0].Request != 1 || in.Notes[1] != (turn.Note{Request: 2, Text: "② paid later"}) ||
@@ -77,7 +77,7 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 	planMore := func(s *modeltest.Scenario) {
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"finished":false,"output":null,"notes":null}`)
-		s.ExpectWait(0)
+		expectWait(s, 0)
 	}
 	for name, c := range map[string]struct {
 		happens func(*modeltest.Scenario)
@@ -117,7 +117,7 @@ func TestNotesDoNotLetTheOutputComeWhere(t *testing.T) {
 // Without a goal, nothing tells that the Calls of an instance are its last ones.
 func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"},{"_tool":"slow","_instance":"②","_outputPath":"look"}],"finished":false,"output":null,"notes":"② paid"}`)
 	gather(s)
@@ -126,7 +126,7 @@ func TestNotesSayNothingOfAnInstanceWithoutAGoalThatIsNotShown(t *testing.T) {
 
 func TestNotesOfAnInstanceWithoutAGoalThatGetsNoCallAreOfOneThatIsFinished(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"look"}],"finished":false,"output":null,"notes":"② needs nothing"}`)
 	wantKnown(s, "①", true, "② needs nothing")
@@ -140,7 +140,7 @@ func TestAnOutputByNotesIsPutRightWhereAnotherCameOutOtherwiseMeanwhile(t *testi
 	s.ExpectRequestFor("②")
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	s.ReplyWith(otherwise("work", "②", `{"paid":3}`))
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 	wantDraft(s, "③", `{"paid":3}`)
 	s.ReplyWith(otherwise("work", "③", `{"paid":2}`))
 	wantFinished(s, 3, `{"paid":2}`)
@@ -150,7 +150,7 @@ func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 	t.Parallel()
 	s := lookedUp(t, strings.Replace(noted, `"_instance":"②","_outputPath":"a"`, `"_instance":"②","_outputPath":"b"`,
 		1))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.3@③")
 	if in := s.ExpectRequest(); !in.OutputOnly || len(in.Notes) != 1 {
 		t.Errorf("%+v", in)
@@ -161,11 +161,11 @@ func TestNotesAreShownWhereTheOutputAloneIsWanted(t *testing.T) {
 func TestAnOutputBesideCallsThatAreNotTheLastIsNotTaken(t *testing.T) {
 	t.Parallel()
 	for _, output := range []string{`{"all":"†state.b"}`, `{"paid":3}`} {
-		s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+		s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"look"}],"output":` + output + `,"finished":false}`)
 		in := s.ExpectRequestFor("① ②")
-		if told := modeltest.DescribeErrors(in); in.DraftOutput != nil ||
+		if told := describeErrors(in); in.DraftOutput != nil ||
 			!strings.Contains(told, "not taken: there was more to do") {
 			t.Errorf("it is told %q", told)
 		}
@@ -182,7 +182,7 @@ func TestNotesThatGrowTooLargeAreDropped(t *testing.T) {
 
 func TestAProcessThatBeganBeforeKeepsNoNotes(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+	s := newScenarioWithPeople(t, anything, threeGoals)
 	s.Loop.KnowsChange = func(change string) bool { return change != loop.DraftOutputChange }
 	s.ReplyWith(noted)
 	gather(s)
@@ -217,7 +217,7 @@ func TestNotesDoNotCountWhereAPersonChangedThePlanThatWaited(t *testing.T) {
 func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
 	t.Parallel()
 	for _, withSolution := range []bool{true, false} {
-		s := modeltest.NewScenarioWithPeople(t, anything, threeGoals)
+		s := newScenarioWithPeople(t, anything, threeGoals)
 		idea := sealed(s, s.ReplyWith(noted))
 		idea.Source["solution"].(map[string]any)["notes"] = "①, ③ paid"
 		next := again(s, modeltest.IdeaFrom(t, string(jsonval.Encode(idea.Source))), withSolution)
@@ -228,7 +228,7 @@ func TestNotesOfASolutionThatIsRunAgainAreItsOwn(t *testing.T) {
 		gather(next)
 		wantKnown(next, "②", true, "①, ③ paid")
 		next.ReplyWith(otherwise("work", "②", `{"paid":3}`))
-		next.ExpectWait(0)
+		expectWait(next, 0)
 		next.Decide(policy.Approve, "1.3@③")
 		wantFinished(next, 1, `{"paid":3}`)
 	}
@@ -241,7 +241,7 @@ func TestNotesSayNothingOfWhatAnOutputSaidThatIsNoDraft(t *testing.T) {
 	gather(s)
 	s.ReplyWith(otherwise("pay", "②", `{"paid":`+string(jsonval.Encode(modeltest.NewBlobHandleValue("string", 80_000)))+
 		`}`))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.3@③", `{"reason":"not him"}`)
 	gather(s)
 	if in := s.ExpectRequestFor("③"); in.ReplyMayHoldOutput() {
@@ -255,7 +255,7 @@ func TestAnOutputByNotesThatIsNotTheLastIsNoDraft(t *testing.T) {
 	gather(s)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"c"}],"finished":false,"output":{"paid":2},"notes":null}`)
-	if in := s.ExpectRequestFor("②"); in.DraftOutput != nil || !strings.Contains(modeltest.DescribeErrors(in),
+	if in := s.ExpectRequestFor("②"); in.DraftOutput != nil || !strings.Contains(describeErrors(in),
 		"not taken") {
 		t.Errorf("%+v", in)
 	}

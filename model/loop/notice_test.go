@@ -26,7 +26,7 @@ func noticed(n approval.Notices) string {
 
 func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	watch := loop.SentNotices{}
 	s.WantEqual("before anything waits", noticed(watch.TakeChanges(s.Loop)), "0: ")
 	s.ExpectRequest()
@@ -44,7 +44,7 @@ func TestPeopleAreToldOnceOfWhatWaitsAndOfWhatWasDecided(t *testing.T) {
 
 func TestPeopleAreToldOnceOfEachQuestionAndOfAHandOver(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	watch := loop.SentNotices{}
 	s.ExpectRequest()
 	s.ReplyWith(`{"calls": [{"_tool": "pay", "n": 1, "_instance": "①", "_outputPath": "a"}]}`)

@@ -30,7 +30,7 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range overruling {
 		t.Run(c.kind, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, "")
+			s := newScenarioWithPeople(t, "")
 			s.ReplyWith(payOnce)
 			s.Decide(c.kind, "1.1", c.rest)
 			if c.kind == policy.Amend {
@@ -38,9 +38,9 @@ func TestTheNextRequestIsToldWhatAPersonDecided(t *testing.T) {
 				c.call, c.fact = "1.1 done 1", c.fact+"\n1.1 approved by ann"
 			}
 			b := s.ExpectRequest()
-			s.WantEqual("the Call", modeltest.DescribePlan(b), c.call)
-			s.WantEqual("the facts", modeltest.DescribeDecisions(b), c.fact)
-			s.WantEqual("the errors", modeltest.DescribeErrors(b), "")
+			s.WantEqual("the Call", describePlan(b), c.call)
+			s.WantEqual("the facts", describeDecisions(b), c.fact)
+			s.WantEqual("the errors", describeErrors(b), "")
 			for line := range strings.SplitSeq(c.fact, "\n") {
 				text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content
 				if said := strings.Contains(text, "\n  "+strings.TrimPrefix(line, "1.1 ")+
@@ -56,7 +56,7 @@ func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 	t.Parallel()
 	for _, c := range overruling {
 		t.Run(c.kind, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, "")
+			s := newScenarioWithPeople(t, "")
 			s.ReplyWith(payOnce)
 			s.Decide(c.kind, "1.1", c.rest)
 			if c.kind == policy.Amend {
@@ -65,10 +65,10 @@ func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 			for _, path := range []string{"c", "d"} {
 				s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"` + path + `"}],"output":null}`)
 			}
-			first, _, _ := strings.Cut(modeltest.DescribeDecisions(s.ExpectRequest()), "\n")
+			first, _, _ := strings.Cut(describeDecisions(s.ExpectRequest()), "\n")
 			s.WantEqual("two Requests later", first, c.fact)
 			if len(s.Input.PlanEntries) != 2 {
-				t.Errorf("it is shown %s", modeltest.DescribePlan(s.Input))
+				t.Errorf("it is shown %s", describePlan(s.Input))
 			}
 		})
 	}
@@ -76,47 +76,47 @@ func TestWhatAPersonDecidedOtherwiseIsToldTwoRequestsLaterToo(t *testing.T) {
 
 func TestWhatWasApprovedAsProposedIsToldOnce(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.ReplyWith(payOnce)
 	s.Decide(policy.Approve, "1.1", `{"reason":"fine"}`)
-	s.WantEqual("the next one", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 approved by ann: fine")
+	s.WantEqual("the next one", describeDecisions(s.ExpectRequest()), "1.1 approved by ann: fine")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("the one after it", modeltest.DescribePlan(s.ExpectRequest())+modeltest.DescribeDecisions(s.Input),
+	s.WantEqual("the one after it", describePlan(s.ExpectRequest())+describeDecisions(s.Input),
 		"2.1 done 1")
 }
 
 func TestARejectedCallWithoutAnOutputPathIsToldAsAFactAndNoError(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"pay"},{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.Decide(policy.Reject, "1.1", `{"reason":"no"}`)
-	s.WantEqual("the Calls", modeltest.DescribePlan(s.ExpectRequest()), "1.1 rejected 1; 1.2 done 1")
-	s.WantEqual("the errors", modeltest.DescribeErrors(s.Input), "")
+	s.WantEqual("the Calls", describePlan(s.ExpectRequest()), "1.1 rejected 1; 1.2 done 1")
+	s.WantEqual("the errors", describeErrors(s.Input), "")
 }
 
 func TestTheDeadlineIsToldAsAFactToo(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.Idea.Tool("due").Approval.TimeoutAction = policy.Reject
 	s.ReplyWith(`{"calls":[{"_tool":"due","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
 	s.Instances[""].SetTime(s.Now)
 	s.Instances[""].ApplyDeadlines()
 	s.Advance("")
-	s.WantEqual("it is told", modeltest.DescribeDecisions(s.ExpectRequest()),
+	s.WantEqual("it is told", describeDecisions(s.ExpectRequest()),
 		"1.1 rejected by timeout: nobody decided within 1h0m0s")
 }
 
 func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
 	s.Decide(policy.Approve, "1.1@②")
 	s.Decide(policy.Reject, "1.1@③", `{"reason":"no"}`)
 	b := s.ExpectRequest()
-	s.WantEqual("the Calls", modeltest.DescribePlan(b), "1.1 done 1 rejected 2")
-	s.WantEqual("each by itself", modeltest.DescribeDecisions(b),
+	s.WantEqual("the Calls", describePlan(b), "1.1 done 1 rejected 2")
+	s.WantEqual("each by itself", describeDecisions(b),
 		"1.1 ① rejected by ann: no\n1.1 ② approved by ann\n1.1 ③ rejected by ann: no")
 	if text := prompt.Render(s.Idea, s.Bindings, b, nil)[2].Content; !strings.Contains(text,
 		"\n  rejected by ann: no (①, ③)\n") || strings.Contains(text, "approved by") {
@@ -126,48 +126,48 @@ func TestDecisionsOnManyInstancesAreToldTogetherWhereTheyAreTheSame(t *testing.T
 
 func TestARequestIsToldOnlyWhatWasDecidedInTheInstancesItCovers(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "pay", "work"))
 	s.Decide(policy.Reject, "1.1@①", `{"reason":"no"}`)
-	s.WantEqual("about ① and ③", modeltest.DescribeDecisions(s.ExpectRequestFor("① ③")), "1.1 ① rejected by ann: no")
+	s.WantEqual("about ① and ③", describeDecisions(s.ExpectRequestFor("① ③")), "1.1 ① rejected by ann: no")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"never"}`)
-	s.WantEqual("about ②", modeltest.DescribeDecisions(s.ExpectRequestFor("②")), "1.2 ② rejected by ann: never")
+	s.WantEqual("about ②", describeDecisions(s.ExpectRequestFor("②")), "1.2 ② rejected by ann: never")
 }
 
 func TestATroubleIsToldOnceAndToWhomItConcerns(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("fail", "slow", "work"))
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
-	s.WantEqual("about ① and ③", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), "1.1 tool_failed: no luck in ①")
-	s.FailSlow("1.2@②")
+	s.WantEqual("about ① and ③", describeErrors(s.ExpectRequestFor("① ③")), "1.1 tool_failed: no luck in ①")
+	failSlow(s, "1.2@②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("about all", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")), "1.2 tool_failed: no luck in ②")
+	s.WantEqual("about all", describeErrors(s.ExpectRequestFor("① ② ③")), "1.2 tool_failed: no luck in ②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"d"}],"output":null}`)
-	s.WantEqual("about all again", modeltest.DescribeErrors(s.ExpectRequest()), "")
+	s.WantEqual("about all again", describeErrors(s.ExpectRequest()), "")
 }
 
 func TestTheSameTroubleInManyInstancesIsOneLine(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*"},{"_tool":"fail","_instance":"②"}],"output":null}`)
-	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("it is told", describeErrors(s.ExpectRequest()),
 		"1.1 tool_failed: no luck in ①, ②, ③\n1.2 tool_failed: no luck in ②")
 }
 
 func TestATroubleIsToldAgainWhereTheRequestThatToldItBrokeOff(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.ReplyWith(`{"calls":[{"_tool":"fail"}],"output":null}`)
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")})
-	s.WantEqual("it is told", modeltest.DescribeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck")
+	s.WantEqual("it is told", describeErrors(s.ExpectRequest()), "1.1 tool_failed: no luck")
 }
 
 func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "work", "work"))
 	kept := func(after string, want int) {
 		t.Helper()
@@ -193,7 +193,7 @@ func TestCallsThatNobodyNeedsToSeeAreForgotten(t *testing.T) {
 func TestWhoWritesTheOutputIsToldWhatPeopleDecidedOtherwise(t *testing.T) {
 	t.Parallel()
 	const goal = `"schema": {"type": "object", "required": ["c"]}`
-	s := modeltest.NewScenarioWithPeople(t, `{"type": "string"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+goal+`},
+	s := newScenarioWithPeople(t, `{"type": "string"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+goal+`},
 		{"type": "state", "_instance": "②", "state": {}, `+goal+`}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","_outputPath":"b"}]}`)
 	s.Decide(policy.Reject, "1.1@①", `{"reason":"not delivered"}`)
@@ -217,34 +217,34 @@ const planForC = `{"calls":[{"_tool":"work","_instance":"*","_outputPath":"c"}],
 
 func TestThatARequestBrokeOffIsToldOfEachInstanceItCovered(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":"*","_outputPath":"b"}`, `{"_tool":"pay","_instance":"②"}`)
 	const gone = "worker_lost: request 1 was cut off: gone; the 2 Calls that had come were taken"
-	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), gone)
+	s.WantEqual("about the two that do not wait", describeErrors(s.ExpectRequestFor("① ③")), gone)
 	second := s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "short")},
 		`{"_tool":"work","_instance":"*","_outputPath":"c"}`)
-	s.WantEqual("the chain has", modeltest.DescribeErrors(second.AllInstancesInput), gone)
+	s.WantEqual("the chain has", describeErrors(second.AllInstancesInput), gone)
 	const short = "truncated: request 2 was cut off: short; the Call that had come was taken"
 	s.Decide(policy.Approve, "1.2@②")
-	s.WantEqual("and about the one that waited, each of its own", modeltest.DescribeErrors(s.ExpectRequestFor("① ② ③")),
+	s.WantEqual("and about the one that waited, each of its own", describeErrors(s.ExpectRequestFor("① ② ③")),
 		gone+" in ②\n"+short+" in ①, ③")
 	s.ReplyWith(planForC)
-	s.WantEqual("about all again", modeltest.DescribeErrors(s.ExpectRequest()), "")
+	s.WantEqual("about all again", describeErrors(s.ExpectRequest()), "")
 }
 
 func TestAFaultOfACallForNobodyIsToldOfEachInstanceThatWasCovered(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"④"},{"_tool":"work","_instance":"*","_outputPath":"b"},{"_tool":"pay","_instance":"②"}],"output":null}`)
 	const nobody = `1.1 bad_instance: the Request covers no instance "④"`
-	s.WantEqual("about the two that do not wait", modeltest.DescribeErrors(s.ExpectRequestFor("① ③")), nobody)
+	s.WantEqual("about the two that do not wait", describeErrors(s.ExpectRequestFor("① ③")), nobody)
 	s.ReplyWith(modeltest.EmptyReply)
 	s.Decide(policy.Approve, "1.3@②")
-	s.WantEqual("and about the one that waited", modeltest.DescribeErrors(s.ExpectRequestFor("②")), nobody)
+	s.WantEqual("and about the one that waited", describeErrors(s.ExpectRequestFor("②")), nobody)
 	s.ReplyWith(planForC)
-	s.WantEqual("once", modeltest.DescribeErrors(s.ExpectRequestFor("②")), "")
+	s.WantEqual("once", describeErrors(s.ExpectRequestFor("②")), "")
 }
 
 func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
@@ -255,7 +255,7 @@ func TestAProcessThatGoesOnTellsWhatIsStillUntold(t *testing.T) {
 		{"type": "error", "instances": ["②", "③"], "error": {"code": "truncated", "message": "request 2 was cut off"}}]}`)
 	s := modeltest.NewScenario(t, "")
 	q := again(s, idea, false)
-	q.WantEqual("the Request is told", modeltest.DescribeErrors(q.ExpectRequest()),
+	q.WantEqual("the Request is told", describeErrors(q.ExpectRequest()),
 		"truncated: request 1 was cut off\ntruncated: request 2 was cut off in ③")
 	q.ReplyWith(modeltest.EmptyReply)
 	if left := q.Loop.CarryIntoNextRun().PendingErrors; left != nil {

@@ -30,7 +30,7 @@ func tell(log []turn.LogEntry) string {
 
 func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.ReplyWith(
 		`{"calls": [{"_tool": "huge", "n": 500, "_outputPath": "a"}, {"_tool": "pay", "n": 1, "_outputPath": "b"}], "output": null}`)
 	s.Loop.TakeUnsealedLog()
@@ -56,7 +56,7 @@ func TestTheLogTellsOfEveryDecisionAndOfWhatRanInTheEnd(t *testing.T) {
 
 func TestAProcessIsAtRestWhenNothingOfItRuns(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls": [{"_tool": "pay", "_instance": "①", "n": 1, "_outputPath": "b"}, {"_tool": "slow", "_instance": "②", "_outputPath": "b"}], "output": null}`)
 	s.ExpectStep(loop.StepWait)

@@ -51,7 +51,7 @@ func TestWhereAllSettleTogetherACallThatNamesASettledInstanceReopensIt(t *testin
 	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② working")
 	s.WantEqual("its State", modeltest.StateOf(s.Loop, "②"), `{"a":2,"c":"work done"}`)
 	in := s.ExpectRequestFor("②")
-	s.WantEqual("it is shown", modeltest.DescribePlan(in), "2.1 done 1")
+	s.WantEqual("it is shown", describePlan(in), "2.1 done 1")
 	s.ReplyWith(workForFirst)
 	s.WantEqual("and the other way round", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -86,7 +86,7 @@ func TestAnInstanceThatACallReopenedAndThatFailsIsShownAgain(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"②","_outputPath":"c"}],"output":null}`)
-	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequestFor("②")), "2.1 tool_failed: no luck in ②")
+	s.WantEqual("told", describeErrors(s.ExpectRequestFor("②")), "2.1 tool_failed: no luck in ②")
 }
 
 func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
@@ -96,7 +96,7 @@ func TestElsewhereACallThatNamesASettledInstanceIsAnError(t *testing.T) {
 		s.ReplyWith(workForFirst)
 		s.ReplyWith(workForSecond)
 		s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
-		s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequestFor("①")),
+		s.WantEqual("told", describeErrors(s.ExpectRequestFor("①")),
 			`2.1 bad_instance: the Request covers no instance "②"`)
 	}
 }
@@ -158,7 +158,7 @@ func TestAnInstanceThatItsDirectPlanSettledIsReopenedUnlessThatIsComplete(t *tes
 
 func TestASharedCorrectionReachesTheInstancesThatMayBeReopened(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances, settleTogether)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances, settleTogether)
 	s.ReplyWith(workForFirst)
 	s.WantEqual("touched", tokensOf(s.Revise(`{"context":[{"type":"input","lang":"de"}]}`)), "① ②")
 	s.ApplyCorrections("①", "ann")
@@ -228,7 +228,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 			replies = append(replies, `{"calls":[`+strings.Join(calls, ",")+`],"output":null}`)
 		}
 		play := func(order []string) string {
-			s := modeltest.NewScenarioWithPeople(rt, "", modeltest.ThreeInstances,
+			s := newScenarioWithPeople(rt, "", threeInstances,
 				`"config": {"settle": "together", "gather": "5m"}`)
 			for _, reply := range append(replies, modeltest.EmptyReply, modeltest.EmptyReply) {
 				if step, _ := s.Loop.Advance(s.Now); step != loop.StepRequest {
@@ -238,7 +238,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 				for _, token := range order {
 					for _, rec := range s.Instances[token].CallRecords() {
 						if rec.Status == ideafile.Running {
-							s.CompleteSlow(rec.ID)
+							completeSlow(s, rec.ID)
 						}
 					}
 				}
@@ -255,7 +255,7 @@ func TestAnyProcessThatSettlesTogetherEndsTheSameWhicheverInstanceReportsFirst(t
 
 func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"c"}],"output":null}`)
@@ -279,7 +279,7 @@ func TestAPersonReopensAnInstanceThatHasSettled(t *testing.T) {
 
 func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(workForFirst)
 	s.WantEqual(
 		"touched",
@@ -301,7 +301,7 @@ func TestAValueBesideTheReopeningIsAPersonsWrite(t *testing.T) {
 func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+
-		modeltest.StateSchemaRequiringMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
+		stateSchemaRequiringMood+`}, {"type": "state", "_instance": "②", "state": {}}]`)
 	for range 4 {
 		s.ReplyWith(workForSecond)
 	}
@@ -315,7 +315,7 @@ func TestAPersonReopensAnInstanceThatHasFailed(t *testing.T) {
 
 func TestReopeningAnInstanceHasTheOutputMadeAnew(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(workForFirst)
 	s.ReplyWith(modeltest.EmptyReply)
 	if in := s.ExpectRequest(); !in.OutputOnly {
@@ -323,12 +323,12 @@ func TestReopeningAnInstanceHasTheOutputMadeAnew(t *testing.T) {
 	}
 	s.Revise(`{"context":[{"type":"text","_instance":"②","text":"Once more.","reopen":true}]}`)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"too early"}}`)
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 	s.ExpectRequestFor("②")
 	s.ReplyWith(modeltest.EmptyReply)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"of both"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"of both"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"of both"}`)
 }
 
 func TestAPersonReopensAnInstanceThatItsOptimalPlanSettledForTheLLM(t *testing.T) {
@@ -344,7 +344,7 @@ func TestAPersonReopensAnInstanceThatItsOptimalPlanSettledForTheLLM(t *testing.T
 
 func TestWhatCannotBeReopenedIsRefusedAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {"go": 1}},
+	s := newScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {"go": 1}},
 		{"type": "plan", "_instance": "②", "stage": "complete", "plan": [{"_tool": "log"}]}]`)
 	s.RunDirectPlans()
 	s.ExpectRequest()

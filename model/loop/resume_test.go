@@ -56,7 +56,7 @@ func sealed(s *modeltest.Scenario, c *loop.RequestConclusion) *ideafile.Idea {
 // done there, ② waits for a person, and something runs in ③.
 func halfway(t *testing.T) (s *modeltest.Scenario, second *ideafile.Idea) {
 	t.Helper()
-	s = modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s = newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","x":1},{"_tool":"pay","_instance":"②","n":5,"_outputPath":"paid"},
 		{"_tool":"slow","_instance":"③","_outputPath":"s"},{"_tool":"fail","_instance":"①"}],"output":null}`)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
@@ -88,16 +88,16 @@ func TestAProcessGoesOnWhereTheIdeaStoodThatItStartsFrom(t *testing.T) {
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	b := q.ExpectRequestFor("①")
 	s.WantEqual("it makes the same Request", fmt.Sprint(b.RequestNumber, " ", b.Turn), "2 1")
-	s.WantEqual("with the same facts", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1")
-	s.WantEqual("and errors", modeltest.DescribeErrors(b), "1.4 tool_failed: no luck in ①")
+	s.WantEqual("with the same facts", describePlan(b), "1.1 done 1; 1.4 failed 1")
+	s.WantEqual("and errors", describeErrors(b), "1.4 tool_failed: no luck in ①")
 	c := q.ReplyWith(modeltest.EmptyReply)
 	s.WantEqual("what it began with is not counted", fmt.Sprintf("%+v", q.Loop.CallCounts()),
 		"{Done:0 Failed:0 Rejected:0 Skipped:0 Blocked:0 Undone:0}")
 	s.WantEqual("its first Idea has the same context but for what it has done itself", contextText(sealed(q, c)),
 		contextText(second))
 	q.Decide(policy.Approve, "1.2@②")
-	q.CompleteSlow("1.3@③")
-	s.WantEqual("and goes on", modeltest.DescribePlan(q.ExpectRequestFor("② ③")), "1.2 done 1; 1.3 done 1")
+	completeSlow(q, "1.3@③")
+	s.WantEqual("and goes on", describePlan(q.ExpectRequestFor("② ③")), "1.2 done 1; 1.3 done 1")
 }
 
 func contextText(i *ideafile.Idea) string { return string(jsonval.Encode(i.Source["context"])) }
@@ -115,7 +115,7 @@ func TestTheSolutionIsTakenUpWithoutWhatTheRecordCallsDone(t *testing.T) {
 	q.AdvanceClock(ideafile.DefaultGatherDelay)
 	b := q.ExpectRequestFor("①")
 	s.WantEqual("the next Request is the one after it", fmt.Sprint(b.RequestNumber), "3")
-	s.WantEqual("and is told", modeltest.DescribePlan(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
+	s.WantEqual("and is told", describePlan(b), "1.1 done 1; 1.4 failed 1; 2.2 done 1")
 	if again := again(s, modeltest.IdeaFrom(t, `{}`), true); len(again.Loop.CarryIntoNextRun().PlannedCalls) > 0 {
 		t.Error("an Idea without a solution has Calls")
 	}
@@ -126,7 +126,7 @@ func TestABrokenCallOfTheSolutionIsToldOf(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances,
 		`"solution": {"calls": [{"_tool": "work", "_instance": "⑨"}, {"_tool": "nobody", "_instance": "*"}, 5]}`)
 	q := again(s, s.Idea, true)
-	s.WantEqual("the next Request hears", modeltest.DescribeErrors(q.ExpectRequest()), `1.1 bad_instance: the Request covers no instance "⑨"
+	s.WantEqual("the next Request hears", describeErrors(q.ExpectRequest()), `1.1 bad_instance: the Request covers no instance "⑨"
 1.3 bad_form: a Call is an object, not number
 1.2 unknown_tool: unknown tool "nobody" in ①, ②`)
 }
@@ -192,13 +192,13 @@ func TestARecordThatIsNotOfItsPlanSaysNothing(t *testing.T) {
 	} {
 		s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"},
 			{"type": "plan", "plan": `+row.plan+`, "record": `+row.record+`}]`)
-		s.WantEqual(row.what, modeltest.DescribePlan(s.ExpectRequest()), row.want)
+		s.WantEqual(row.what, describePlan(s.ExpectRequest()), row.want)
 	}
 }
 
 func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","x":1}],"output":null}`)
 	s.Decide(policy.Approve, "1.1@①")
 	s.Decide(policy.Reject, "1.1@②", `{"reason":"too much"}`)
@@ -206,7 +206,7 @@ func TestFactsOfTheProcessBeforeAreToldWithResultsAndDecisions(t *testing.T) {
 	idea := modeltest.SnapshotFile(t, s.Idea, s.Loop.AllInstancesInput(), nil, nil)
 	q := again(s, idea, false)
 	before, after := s.ReplyWith(modeltest.EmptyReply).AllInstancesInput, q.ExpectRequest()
-	s.WantEqual("decisions", modeltest.DescribeDecisions(after), modeltest.DescribeDecisions(before))
+	s.WantEqual("decisions", describeDecisions(after), describeDecisions(before))
 	s.WantEqual("results", string(jsonval.Encode(jsonval.ToJSONValue(after.PlanEntries[0].ResultByInstance))),
 		string(jsonval.Encode(jsonval.ToJSONValue(before.PlanEntries[0].ResultByInstance))))
 	if len(before.PlanEntries[0].ResultByInstance) == 0 {
@@ -349,7 +349,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 		},
 		"failed": func() *ideafile.Idea {
 			s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}, `+
-				modeltest.StateSchemaRequiringMood+`}]`)
+				stateSchemaRequiringMood+`}]`)
 			s.ReplyWith(`{"calls":[{"_tool":"fail"},{"_tool":"log"}],"output":null}`)
 			var c *loop.RequestConclusion
 			for range 4 {
@@ -358,7 +358,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 			return lastIdea(s, c)
 		},
 		"a direct Plan": func() *ideafile.Idea {
-			s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "input", "say": "said"}, {"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 200},
+			s := newScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "input", "say": "said"}, {"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 200},
 				{"type": "plan", `+output+`"plan": [{"_tool":"log"},{"_tool":"work"},{"_tool":"huge","n":"†state.a"}]}]`)
 			s.RunDirectPlans()
 			s.Decide(policy.Reject, "0.3@②", `{"reason":"no"}`)
@@ -391,8 +391,8 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 				s.WantEqual("the output", string(jsonval.Encode(next.Source["solution"])),
 					string(jsonval.Encode(map[string]any{"calls": []any{}, "output": s.Loop.Output})))
 				if _, has := jsonval.ValueAt(first.Source, jsonval.Path{"schema", "output"}); has &&
-					s.OutputJSON() != `{"summary":"said"}` {
-					t.Errorf("the output is %s", s.OutputJSON())
+					outputJSON(s) != `{"summary":"said"}` {
+					t.Errorf("the output is %s", outputJSON(s))
 				}
 				s.WantEqual("it counts", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
 				s.WantEqual("the context", contextText(next), contextText(first))
@@ -405,7 +405,7 @@ func TestAForkOfTheLastIdeaOfAProcessThatHasEndedDoesNothing(t *testing.T) {
 // resting is a process whose direct Plan waits for people, in ① and ③ alike: pushed, failed, rejected and one without a
 // path have ended; blocked is what reads the failed one. The Plan's own Calls have made its condition untrue.
 func resting(t *testing.T, stage string) *modeltest.Scenario {
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {"a": 200}}, {"type": "state", "_instance": "②", "state": {"b": 1, "a": 5}},
+	s := newScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {"a": 200}}, {"type": "state", "_instance": "②", "state": {"b": 1, "a": 5}},
 		{"type": "state", "_instance": "③", "state": {"a": 300}},
 		{"type": "plan", "stage": "`+stage+`", "when": {"properties": {"state": {"not": {"required": ["log"]}}}}, "plan": [{"_tool":"log"},{"_tool":"work","x":"done"},{"_tool":"fail","_outputPath":"f"},
 			{"_tool":"work","x":"†state.f","_outputPath":"never"},{"_tool":"huge","n":"†state.a"},{"_tool":"pay","n":"†state.a","_outputPath":"paid"},{"_tool":"slow","_outputPath":"s"}]},
@@ -447,7 +447,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 			s.WantEqual("what had ended is not counted", fmt.Sprint(s.Loop.CallCounts().Total()), "0")
 		}
 		s.Decide(policy.Approve, "0.6@①")
-		s.CompleteSlow("0.7@①")
+		completeSlow(s, "0.7@①")
 		if stage == ideafile.StageComplete {
 			s.ExpectStep(loop.StepWait)
 			s.WantEqual("it failed for what had failed", s.DescribeInstances(), "① failed, ② working, ③ working")
@@ -456,7 +456,7 @@ func TestAForkOfADirectPlanThatRestsGoesOnWithoutWhatHadEnded(t *testing.T) {
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
 		s.ExpectStep(loop.StepWait)
 		s.AdvanceClock(ideafile.DefaultGatherDelay)
-		s.WantEqual("the LLM is told once", modeltest.DescribeErrors(s.ExpectRequestFor("①")),
+		s.WantEqual("the LLM is told once", describeErrors(s.ExpectRequestFor("①")),
 			"0.3 tool_failed: no luck in ①\n0.4 blocked: †state.f would come from 0.3@① (failed) in ①")
 	}
 }

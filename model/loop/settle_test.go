@@ -56,7 +56,7 @@ func TestACallCountsEvenWhenItIsInvalid(t *testing.T) {
 	s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"nonsense","_instance":"①"}],"output":null}`)
 	s.WantEqual("they are", s.DescribeInstances(), "① working, ② settled")
-	s.WantEqual("the next Request is told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("the next Request is told", describeErrors(s.ExpectRequest()),
 		`1.1 unknown_tool: unknown tool "nonsense" in ①`)
 }
 
@@ -68,7 +68,7 @@ func TestNobodySettlesByACallThatNamesNoCoveredInstance(t *testing.T) {
 		s.ReplyWith(`{"calls":[` + call + `],"output":null}`)
 		s.WantEqual(call, s.DescribeInstances(), "① working, ② working")
 		if len(s.ExpectRequest().Errors) != 1 {
-			t.Errorf("%s: told %s", call, modeltest.DescribeErrors(s.Input))
+			t.Errorf("%s: told %s", call, describeErrors(s.Input))
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestATruncatedSolutionSettlesNobody(t *testing.T) {
 
 func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
+	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+stateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {}}]`)
 	s.WantEqual("what the first Request says is missing",
 		fmt.Sprint(s.ExpectRequest().Instances[0].MissingRequiredPaths), "[]")
@@ -108,7 +108,7 @@ func TestAnInstanceThatLacksWhatItsSchemaRequiresIsToldThreeTimesThenItHasFailed
 		"missing_required: 1 of 2 instances failed; the first, ①: its State still lacks [mood]")
 }
 
-const goalIsMood = `"context": [{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}]`
+const goalIsMood = `"context": [{"type": "state", "state": {}, ` + stateSchemaRequiringMood + `}]`
 
 func TestAnInstanceThatGetsWhatItsSchemaRequiresSettlesWithoutBeingAsked(t *testing.T) {
 	t.Parallel()
@@ -130,7 +130,7 @@ func TestTheLLMIsAskedBeforeAnInstanceSettlesWhere(t *testing.T) {
 		"something required is missing": {goalIsMood, `{"_tool":"work","_outputPath":"b"}`},
 		"nothing is required":           {`"context": [{"type": "state", "state": {}}]`, mood},
 		"all that is required was there first": {`"context": [{"type": "state", "state": {"mood": "good"}, ` +
-			modeltest.StateSchemaRequiringMood + `}]`, `{"_tool":"work","_outputPath":"b"}`},
+			stateSchemaRequiringMood + `}]`, `{"_tool":"work","_outputPath":"b"}`},
 	} {
 		s := modeltest.NewScenario(t, "", c.options)
 		s.ReplyWith(`{"calls":[` + c.calls + `],"output":null}`)
@@ -184,11 +184,11 @@ func TestAnAlternativeDoesNotMakeUpForACallWhere(t *testing.T) {
 // meanwhile.
 func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+
-		modeltest.StateSchemaRequiringMood+`}]`)
+	s := newScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+
+		stateSchemaRequiringMood+`}]`)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.1@①", `{"reason":"write to them first"}`)
 	s.WantEqual("the alternative", modeltest.StateOf(s.Loop, "①"), `{"mood":"good"}`)
 	s.ExpectRequestFor("①")
@@ -198,11 +198,11 @@ func TestWhatAPersonSaidOfARefusedCallIsReadBeforeTheInstanceSettles(t *testing.
 
 func TestACallThatAPersonChangedAndThatFailedThenIsToldToTheLLM(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+
-		modeltest.StateSchemaRequiringMood+`}]`)
+	s := newScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "state": {}, `+
+		stateSchemaRequiringMood+`}]`)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"pay","_instance":"①","_outputPath":"mood"},{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"}]}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Replace, "1.1@①", `{"with":{"_tool":"fail"}}`)
 	s.ExpectRequestFor("①")
 }
@@ -219,7 +219,7 @@ func TestATruncatedPlanThatReachesTheGoalIsToldBeforeAnybodySettles(t *testing.T
 
 func TestWhoHasReachedItsGoalIsNotShownAgainAndTheOutputIsAskedForAtTheEnd(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "state": {}, `+stateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}}]`)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","x":"good","_outputPath":"mood"},{"_tool":"fail","_instance":"②"}],"output":null}`)
@@ -235,7 +235,7 @@ func TestWhoHasReachedItsGoalIsNotShownAgainAndTheOutputIsAskedForAtTheEnd(t *te
 
 func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
+	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "_instance": "①", "state": {}, `+stateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {}}]`)
 	for range 4 {
 		s.ReplyWith(`{"calls":[],"output":{"summary":"early"}}`)
@@ -255,7 +255,7 @@ func TestInstancesThatFailedDoNotHoldUpTheOutput(t *testing.T) {
 func TestWhereEveryInstanceFailedNoOutputIsAskedFor(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "state": {}, `+
-		modeltest.StateSchemaRequiringMood+`}]`)
+		stateSchemaRequiringMood+`}]`)
 	for range 4 {
 		s.ReplyWith(modeltest.EmptyReply)
 	}

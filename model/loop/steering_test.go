@@ -29,7 +29,7 @@ const typed = `"context": [{"type": "input", "lang": "en"}, {"type": "state", "s
 
 func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", typed)
+	s := newScenarioWithPeople(t, "", typed)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	const good = `{"type":"input","lang":"de"},{"type":"state","_instance":"①","n":5},`
@@ -57,7 +57,7 @@ func TestARefusedCorrectionChangesNothingAtAll(t *testing.T) {
 
 func TestACorrectionMayBringTheSchemaThatItFits(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", typed)
+	s := newScenarioWithPeople(t, "", typed)
 	s.Revise(`{"context":[{"type":"state","n":"many","schema":{"properties":{"n":{"type":"string"}}}}]}`)
 }
 
@@ -72,7 +72,7 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 		{`{"type":"text","text":"be kind"}`, ""},
 		{`{"type":"instruction","instruction":"be kind"}`, ""},
 	} {
-		s := modeltest.NewScenarioWithPeople(t, "", typed)
+		s := newScenarioWithPeople(t, "", typed)
 		s.ReplyWith(
 			`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 		touched := ""
@@ -91,7 +91,7 @@ func TestACorrectionIsForTheInstancesThatItNamesAndThatAreStillAtWork(t *testing
 
 func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
+	s := newScenarioWithPeople(t, "", `"context": [{"type": "state", "state": {"a": 1}}]`)
 	s.Revise(`{"context":[{"type":"text","text":"be kind"},{"type":"state","a":2}],"limits":{"requests":9}}`)
 	s.WantEqual("the Idea", string(jsonval.Encode(s.Loop.Idea.Source["context"])),
 		`[{"state":{"a":1},"type":"state"},{"text":"be kind","type":"text"},{"a":2,"type":"state"}]`)
@@ -102,11 +102,11 @@ func TestACorrectionIsInTheIdeaAndInTheNextRequest(t *testing.T) {
 
 func TestNobodyIsAskedAboutBeforeItHasTakenInWhatWasCorrected(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":5}]}`)
 	s.Revise(`{"context":[{"type":"state","_instance":"①","a":6}]}`)
-	s.ExpectWait(ideafile.DefaultGatherDelay) // ② waits as for a running Call
+	expectWait(s, ideafile.DefaultGatherDelay) // ② waits as for a running Call
 	s.ApplyCorrections("①", "ann")
 	s.WantEqual("the State", string(jsonval.Encode(s.ExpectRequestFor("① ②").Instances[0].State)),
 		`{"a":6,"b":"work done"}`)
@@ -119,7 +119,7 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 	t.Parallel()
 	for _, message := range []string{`{"type":"state","_instance":"①","a":5}`,
 		`{"type":"text","_instance":"①","text":"look again"}`} {
-		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
+		s := newScenarioWithPeople(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ExpectRequest()
 		s.Revise(`{"context":[` + message + `]}`)
 		if !s.Loop.AllCorrectionsAcked() {
@@ -130,15 +130,15 @@ func TestAnInstanceThatWasCorrectedDuringARequestDoesNotSettleByIt(t *testing.T)
 		s.ExpectRequestFor("①")
 		s.ReplyWith(`{"calls":[],"output":{"summary":"of one"}}`)
 		s.WantEqual("asked again", s.DescribeInstances(), "① settled, ② settled")
-		s.WantEqual("the output", s.OutputJSON(), "null")
+		s.WantEqual("the output", outputJSON(s), "null")
 		s.ReplyWith(`{"calls":[],"output":{"summary":"of both"}}`)
-		s.WantEqual("the output", s.OutputJSON(), `{"summary":"of both"}`)
+		s.WantEqual("the output", outputJSON(s), `{"summary":"of both"}`)
 	}
 }
 
 func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
 	_, err := s.Loop.ApplyRevision(
 		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"②","a":5}]`).([]any)})
@@ -148,7 +148,7 @@ func TestACorrectionThatArrivesAfterASettlingSolutionIsRefused(t *testing.T) {
 
 func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
+	s := newScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":null}`)
 	s.ExpectStep(loop.StepPaused)
 	if touched := s.Revise(`{"limits":{"requests":2}}`); len(touched) > 0 || !s.Loop.AllCorrectionsAcked() {
@@ -160,7 +160,7 @@ func TestLimitsAloneAreACorrectionOfNobody(t *testing.T) {
 
 func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	for message, why := range map[string]string{
 		`{"type":"input","lang":"de"}`:            `$.context[1]: it names no new instance`,
 		`{"type":"state","_instance":"②","a":1}`:  `$.context[1]: there is an instance ② already`,
@@ -177,7 +177,7 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 		s.WantEqual(message, modeltest.ErrorText(err), why)
 		s.WantEqual("after "+message, allOf(s.Loop), before)
 	}
-	one := modeltest.NewScenarioWithPeople(t, "")
+	one := newScenarioWithPeople(t, "")
 	_, err := one.Loop.AddInstances(
 		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"③","a":3}]`).([]any)})
 	s.WantEqual("an anonymous process", modeltest.ErrorText(err),
@@ -186,7 +186,7 @@ func TestAddRefusesWhatIsNoNewInstance(t *testing.T) {
 
 func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, typed)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema, typed)
 	s.ExpectRequest()
 	s.Revise(`{"context":[{"type":"state","n":7}]}`)
 	s.AddInstances(
@@ -197,14 +197,14 @@ func TestAddedInstancesSeeWhatAllSeeAndWantAnOutputAnew(t *testing.T) {
 
 func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances)
+	s := newScenarioWithPeople(t, "", threeInstances)
 	s.ReplyWith(every("pay", "work", "slow"))
 	s.Loop.Pause("", "lunch")
 	s.WantEqual("why", s.Loop.PauseReason.Error(), "paused: paused by a person: lunch")
 	s.AdvanceClock(time.Hour)
 	s.ExpectStep(loop.StepPaused)
 	s.Decide(policy.Approve, "1.1@①")
-	s.CompleteSlow("1.3@③")
+	completeSlow(s, "1.3@③")
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectRequestFor("① ② ③")
@@ -212,14 +212,14 @@ func TestAPausedProcessStartsNothingAndGoesOnWhenResumed(t *testing.T) {
 
 func TestThePersonWhoPausesIsNamed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.Loop.Pause("ann", "")
 	s.WantEqual("why", s.Loop.PauseReason.Error(), "paused: paused by ann")
 }
 
 func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"}],"output":null}`)
@@ -231,7 +231,7 @@ func TestARequestThatIsUnderWayWhenItIsPausedStillCounts(t *testing.T) {
 
 func TestAProcessThatIsPausedAtItsEndIsOverOnlyWhenResumed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	s.ExpectRequest()
 	s.Loop.Pause("ann", "")
 	s.ReplyWith(modeltest.EmptyReply)
@@ -250,7 +250,7 @@ func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 		{`{"tokens": 110}`, "limit_reached: 110 tokens were used; the limit is 110", ideafile.Limits{Tokens: 111}},
 		{`{"calls": 3}`, "limit_reached: 3 Calls were made; the limit is 3", ideafile.Limits{Calls: 4}},
 	} {
-		s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": `+c.limits+`}`)
+		s := newScenarioWithPeople(t, "", threeInstances, `"config": {"limits": `+c.limits+`}`)
 		s.ReplyWith(every("work", "fail", "work"))
 		s.ExpectStep(loop.StepPaused)
 		s.WantEqual(c.limits, s.Loop.PauseReason.Error(), c.why)
@@ -263,46 +263,46 @@ func TestALimitOfRequestsPausesBeforeTheRequestThatWouldBreakIt(t *testing.T) {
 
 func TestALimitDoesNotPauseWhileThereIsNothingToAsk(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
+	s := newScenarioWithPeople(t, "", `"config": {"limits": {"requests": 1}}`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":null}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.1")
 	s.ExpectStep(loop.StepPaused)
 }
 
 func TestAProcessThatHasRunForTooLongIsPausedOnTime(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": {"duration": "1m"}}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"limits": {"duration": "1m"}}`)
 	s.ReplyWith(every("pay", "pay", "pay"))
-	s.ExpectWait(time.Minute)
+	expectWait(s, time.Minute)
 	s.AdvanceClock(55 * time.Second)
 	s.Decide(policy.Approve, "1.1@①")
-	s.ExpectWait(5 * time.Second) // sooner than the gathering time
+	expectWait(s, 5*time.Second) // sooner than the gathering time
 	s.AdvanceClock(5*time.Second - 1)
-	s.ExpectWait(1)
+	expectWait(s, 1)
 	s.AdvanceClock(1)
 	s.ExpectStep(loop.StepPaused)
 	s.WantEqual("why", s.Loop.PauseReason.Error(), "limit_reached: the process has run for 1m0s, the limit")
 	s.Loop.Resume(ideafile.Limits{})
 	s.ExpectStep(loop.StepPaused)
 	s.Loop.Resume(ideafile.Limits{Duration: time.Hour})
-	s.ExpectWait(5 * time.Second)
+	expectWait(s, 5*time.Second)
 	s.AdvanceClock(5 * time.Second)
 	s.ExpectRequestFor("①")
 }
 
 func TestTheGatheringTimeIsWokenForWhereItEndsBeforeTheLimit(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.ThreeInstances, `"config": {"limits": {"duration": "1m"}}`)
+	s := newScenarioWithPeople(t, "", threeInstances, `"config": {"limits": {"duration": "1m"}}`)
 	s.ReplyWith(every("work", "slow", "work"))
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ExpectRequestFor("① ③")
 }
 
 func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"due","_instance":"*","_outputPath":"b"}],"output":null}`)
 	s.AdvanceClock(time.Hour)
 	for _, token := range []string{"①", "②"} {
@@ -314,7 +314,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 	s.WantEqual("the first is told", s.Loop.PauseReason.Error(),
 		"approval_overdue: nobody decided on 1.1@① within 1h0m0s")
 	s.Loop.Resume(ideafile.Limits{})
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.WantEqual("they wait on", s.DescribeInstances(), "① waiting, ② waiting")
 	s.Decide(policy.Approve, "1.1@①")
 	s.Decide(policy.Approve, "1.1@②")
@@ -323,7 +323,7 @@ func TestNobodyDecidedInTimeAndTheProcessIsPaused(t *testing.T) {
 
 func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", typed)
+	s := newScenarioWithPeople(t, "", typed)
 	touched, err := s.Loop.ApplyRevision(
 		approval.SteeringPayload{Context: modeltest.DecodeJSON(t, `[{"type":"state","_instance":"2","n":5}]`).([]any)})
 	if err != nil || len(touched) != 1 || touched[0].Token != "②" {
@@ -336,7 +336,7 @@ func TestACorrectionMayNameAnInstanceAsItIsTyped(t *testing.T) {
 
 func TestWhoDecidesOnACallOfTheProcessHearsWhatBecameOfIt(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, "", modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_instance":"*","n":1,"_outputPath":"z"}],"output":null}`)
 	s.Decide(policy.Approve, "1.1@①")
 	for call, want := range map[string]string{
@@ -399,7 +399,7 @@ func TestRequestsThatBringNothingNewPauseTheProcess(t *testing.T) {
 
 func TestWhatPeopleDoIsSomethingNew(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "")
+	s := newScenarioWithPeople(t, "")
 	for n := range 5 {
 		s.ReplyWith(`{"calls":[{"_tool":"pay"}],"output":null}`)
 		s.Decide(policy.Reject, fmt.Sprintf("%d.1", n+1), `{"reason":"no"}`)
@@ -421,7 +421,7 @@ func TestABadReplyIsNeitherNewNorInVain(t *testing.T) {
 // What a Plan that runs directly has done stays done when people put another in its place.
 func TestAPlanThatIsAtWorkGivesWayToAnotherThatPeopleBring(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
+	s := newScenarioWithPeople(t, "", `"context": [{"type": "state", "_instance": "①", "a": 1}, {"type": "state", "_instance": "②", "a": 2},
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "work"}, {"_tool": "work", "x": "†state.a", "_outputPath": "b"}, {"_tool": "pay", "n": 1, "_outputPath": "c"}, {"_tool": "work", "x": "†state.c", "_outputPath": "d"}], "output": {"old": "†state.d"}}]`)
 	ran := map[string]int{}
 	s.RunTool = func(tool string, params map[string]any) (any, *diag.Fault) {

@@ -11,7 +11,7 @@ import (
 
 func TestACallForSomeIsHandedToThoseThatItNamesAlone(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", modeltest.ThreeInstances)
+	s := modeltest.NewScenario(t, "", threeInstances)
 	s.Unreached = []string{"③"}
 	s.InterruptRequest(turn.LLMReply{WorkerLost: true, Fault: diag.Faultf(turn.CodeWorkerLost, "gone")},
 		`{"_tool":"work","_instance":["①","③"],"_outputPath":"b"}`)
@@ -19,9 +19,9 @@ func TestACallForSomeIsHandedToThoseThatItNamesAlone(t *testing.T) {
 	for token, want := range map[string]string{"①": `{"b":"work done"}`, "②": `{}`, "③": `{"b":"work done"}`} {
 		s.WantEqual(token, string(jsonval.Encode(s.Instances[token].State())), want)
 	}
-	s.WantEqual("the next Request is told", modeltest.DescribePlan(s.ExpectRequestFor("① ② ③")), "1.1 done 2")
+	s.WantEqual("the next Request is told", describePlan(s.ExpectRequestFor("① ② ③")), "1.1 done 2")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":["②","④"],"_outputPath":"c"}],"output":null}`)
-	s.WantEqual("and of a name that is none", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("and of a name that is none", describeErrors(s.ExpectRequest()),
 		`2.1 bad_instance: the Request covers no instance "④"`)
 	s.WantEqual("② in the end", string(jsonval.Encode(s.Instances["②"].State())), `{"c":"work done"}`)
 }

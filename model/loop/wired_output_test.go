@@ -16,10 +16,10 @@ func TestTheOutputIsThatOfTheSolutionThatSettledTheProcess(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"too early"}}`)
-	s.WantEqual("beside Calls it is dropped", s.OutputJSON(), "null")
+	s.WantEqual("beside Calls it is dropped", outputJSON(s), "null")
 	s.ReplyWith(`{"calls":[],"output":{"summary":"all is well"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"all is well"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"all is well"}`)
 }
 
 func TestWithoutAFormTheOutputIsNull(t *testing.T) {
@@ -29,7 +29,7 @@ func TestWithoutAFormTheOutputIsNull(t *testing.T) {
 	s.WantEqual("nothing is wired", s.DescribeInstances(), "working")
 	s.ReplyWith(`{"calls":[],"output":"whatever"}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 }
 
 func TestReferencesInAnOutputStandForValues(t *testing.T) {
@@ -37,7 +37,7 @@ func TestReferencesInAnOutputStandForValues(t *testing.T) {
 	s := modeltest.NewScenario(t, `{"type": "object", "properties": {"a": {}, "b": {"type": "array"}, "c": {"type": "string"}}}`, `"context": [{"type": "input", "rules": ["x"]},
 		{"type": "state", "mood": null}]`)
 	s.ReplyWith(`{"calls":[],"output":{"a":"†state.mood","b":["†input.rules[0]","†input.rules"],"c":"††state"}}`)
-	s.WantEqual("the output", s.OutputJSON(), `{"a":null,"b":["x",["x"]],"c":"†state"}`)
+	s.WantEqual("the output", outputJSON(s), `{"a":null,"b":["x",["x"]],"c":"†state"}`)
 }
 
 func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
@@ -59,8 +59,8 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 				s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
 				s.WantEqual("nobody settles", s.DescribeInstances(), "working")
 				step, b := s.Loop.Advance(s.Now)
-				if step != loop.StepRequest || modeltest.DescribeErrors(b) != "bad_output: "+c.why {
-					t.Fatalf("%s: %s", step, modeltest.DescribeErrors(b))
+				if step != loop.StepRequest || describeErrors(b) != "bad_output: "+c.why {
+					t.Fatalf("%s: %s", step, describeErrors(b))
 				}
 			}
 			s.ReplyWith(`{"calls":[],"output":` + c.output + `}`)
@@ -70,7 +70,7 @@ func TestAWrongOutputIsSentBackAndTheThirdInARowPauses(t *testing.T) {
 			s.Loop.Resume(ideafile.Limits{})
 			s.ReplyWith(`{"calls":[],"output":{"summary":"at last"}}`)
 			s.ExpectStep(loop.StepFinished)
-			s.WantEqual("the output", s.OutputJSON(), `{"summary":"at last"}`)
+			s.WantEqual("the output", outputJSON(s), `{"summary":"at last"}`)
 		})
 	}
 }
@@ -81,7 +81,7 @@ func TestAWiredOutputEndsTheProcessInOneRequest(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"},{"_tool":"log"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"well"}`)
 	s.WantEqual("the instance", s.DescribeInstances(), "settled")
 	if len(s.Ended) != 1 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Errorf("ended %v", s.Ended)
@@ -97,7 +97,7 @@ func TestAWiredOutputOfManyInstancesIsAnObjectByToken(t *testing.T) {
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"*","x":"†state.a","_outputPath":"b"}],"output":{"all":"†state.b","lang":"†input.lang"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":1,"②":2},"lang":"en"}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":1,"②":2},"lang":"en"}`)
 }
 
 func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
@@ -123,7 +123,7 @@ func TestAnOutputLeavesOutInstancesWithoutAValue(t *testing.T) {
 			continue
 		}
 		s.ExpectStep(loop.StepFinished)
-		s.WantEqual(name, s.OutputJSON(), c.want)
+		s.WantEqual(name, outputJSON(s), c.want)
 	}
 }
 
@@ -131,17 +131,17 @@ func TestAnOutputThatReadsWhatNoInstanceHasIsRefusedInTheseWords(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, `{"type": "object"}`, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[],"output":{"all":"†state.bb"}}`)
-	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("told", describeErrors(s.ExpectRequest()),
 		"bad_output: the output: reference †state.bb: nothing there in any instance")
 	s.ReplyWith(`{"calls":[],"output":{"x":"†input.y","all":"†state.a"}}`)
-	s.WantEqual("told", modeltest.DescribeErrors(s.ExpectRequest()),
+	s.WantEqual("told", describeErrors(s.ExpectRequest()),
 		"bad_output: the output: reference †input.y: nothing there")
 }
 
 // Who has failed lacks what its schema requires: the others' values are the output all the same.
 func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+modeltest.StateSchemaRequiringMood+`},
+	s := modeltest.NewScenario(t, `{"type": "object"}`, `"context": [{"type": "state", "_instance": "①", "state": {}, `+stateSchemaRequiringMood+`},
 		{"type": "state", "_instance": "②", "state": {"mood": "good"}}]`)
 	for range 4 {
 		s.ReplyWith(`{"calls":[],"output":null}`)
@@ -149,7 +149,7 @@ func TestAnOutputLeavesOutInstancesThatFailed(t *testing.T) {
 	s.WantEqual("they are", s.DescribeInstances(), "① failed, ② settled")
 	s.ReplyWith(`{"calls":[],"output":{"moods":"†state.mood"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"moods":{"②":"good"}}`)
+	s.WantEqual("the output", outputJSON(s), `{"moods":{"②":"good"}}`)
 }
 
 func TestALargeOutputIsNotLookedInto(t *testing.T) {
@@ -160,7 +160,7 @@ func TestALargeOutputIsNotLookedInto(t *testing.T) {
 	}
 	s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(),
+	s.WantEqual("the output", outputJSON(s),
 		string(jsonval.Encode(map[string]any{"summary": modeltest.NewBlobHandleValue("string", 100_000)})))
 }
 
@@ -184,16 +184,16 @@ func TestAWiredOutputCountsOnlyWhenEverythingCameToAValue(t *testing.T) {
 		{"there is nothing in it", `{"calls":[{"_tool":"work","x":"y","_outputPath":"b"}],"output":{}}`, ``},
 		{"State lacks what its schema requires",
 			`{"calls":[{"_tool":"work","x":"y","_outputPath":"b"}],"output":{"summary":"†state.b"}}`,
-			`{"type": "state", "state": {}, ` + modeltest.StateSchemaRequiringMood + `}`},
+			`{"type": "state", "state": {}, ` + stateSchemaRequiringMood + `}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [`+c.context+`]`)
 			s.ReplyWith(c.reply)
 			s.WantEqual("it goes on", s.DescribeInstances(), "working")
-			s.WantEqual("without an output", s.OutputJSON(), "null")
+			s.WantEqual("without an output", outputJSON(s), "null")
 			for _, trouble := range s.ExpectRequest().Errors {
 				if trouble.Fault.Code == ideafile.CodeBadOutput {
-					t.Errorf("a dropped output is no error: %s", modeltest.DescribeErrors(s.Input))
+					t.Errorf("a dropped output is no error: %s", describeErrors(s.Input))
 				}
 			}
 		})
@@ -205,7 +205,7 @@ func TestACallThatWasSkippedAsItsValueWasThereCameToAValue(t *testing.T) {
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, `"context": [{"type": "state", "b": "there"}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"work","x":"y","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"there"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"there"}`)
 }
 
 func TestAWiredOutputThatCoversOnlySomeInstancesIsDropped(t *testing.T) {
@@ -223,13 +223,13 @@ func TestWhatMayBeLeftOutOfAnOutputMayBeNull(t *testing.T) {
 	s := modeltest.NewScenario(t, form)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"s","note":null,"deep":[{"x":null},{"x":1}]}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"deep":[{},{"x":1}],"summary":"s"}`)
+	s.WantEqual("the output", outputJSON(s), `{"deep":[{},{"x":1}],"summary":"s"}`)
 
 	s = modeltest.NewScenario(t, form)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","x":"well","_outputPath":"b"}],"output":{"summary":"†state.b","note":null,"deep":null}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the wired output", s.OutputJSON(), `{"summary":"well"}`)
+	s.WantEqual("the wired output", outputJSON(s), `{"summary":"well"}`)
 }
 
 func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
@@ -239,7 +239,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 	s.WantEqual("② has settled", s.DescribeInstances(), "① working, ② settled")
 	s.ReplyWith(`{"calls":[],"output":{"summary":"only ①"}}`)
 	s.WantEqual("both have", s.DescribeInstances(), "① settled, ② settled")
-	s.WantEqual("there is no output yet", s.OutputJSON(), "null")
+	s.WantEqual("there is no output yet", outputJSON(s), "null")
 	b := s.ExpectRequest()
 	if !b.OutputOnly || fmt.Sprint(b.InstanceTokens()) != "[① ②]" || b.RequestNumber != 3 {
 		t.Fatalf("the closing Request: %+v", b)
@@ -250,7 +250,7 @@ func TestAnOutputThatWasGivenForSomeIsAskedForOnceMoreOverAll(t *testing.T) {
 		t.Errorf("nobody ends twice: %v", s.Ended)
 	}
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"both"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"both"}`)
 }
 
 func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
@@ -259,7 +259,7 @@ func TestAnOutputGivenForAllAtOnceIsFinal(t *testing.T) {
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"*","x":"y","_outputPath":"b"}],"output":null}`)
 	s.ReplyWith(`{"calls":[],"output":{"summary":"both"}}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"both"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"both"}`)
 }
 
 func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
@@ -270,7 +270,7 @@ func TestAClosingRequestWithoutAGoodOutputIsMadeAgain(t *testing.T) {
 	for range 2 {
 		s.ReplyWith(`{"calls":[],"output":{"summary":1}}`)
 		if b := s.ExpectRequest(); !b.OutputOnly ||
-			modeltest.DescribeErrors(
+			describeErrors(
 				b) != "bad_output: the output does not fit its form: /summary: expected string, but got number" {
 			t.Fatalf("%+v", b)
 		}

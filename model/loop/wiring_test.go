@@ -24,14 +24,14 @@ func wired(first, second string) string {
 
 func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "slow"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.AdvanceClock(time.Hour)
-	s.ExpectWait(0)
-	s.CompleteSlow("1.2@②")
+	expectWait(s, 0)
+	completeSlow(s, "1.2@②")
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"}}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":"done at last"}}`)
 	s.WantEqual("they have", s.DescribeInstances(), "① settled, ② settled")
 	if len(s.Loop.TakeEndedInstances()) != 2 || s.Loop.Result(loop.StatusCompleted, false).Requests != 1 {
 		t.Error("two instances end by one Request")
@@ -40,174 +40,174 @@ func TestAWiredOutputHoldsAsLongAsItsCallsRunAndNobodyIsAskedAbout(t *testing.T)
 
 func TestAWiredOutputIsDroppedAtOnceWhenACallFailed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("slow", "slow"))
-	s.ExpectWait(0)
-	s.FailSlow("1.2@②")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, 0)
+	failSlow(s, "1.2@②")
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ExpectRequestFor("②")
-	s.CompleteSlow("1.1@①")
+	completeSlow(s, "1.1@①")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}],"output":null}`)
 	s.ExpectRequestFor("① ②")
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 }
 
 // The other Call of the instance is still running: nothing more is known than that the wiring cannot hold.
 func TestAWiredOutputIsDroppedAtOnceWhereTheInstanceOfTheFailedCallStillRuns(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 			`"output":{"all":"†state.b"}}`)
-	s.CompleteSlow("1.1@①")
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	completeSlow(s, "1.1@①")
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.AdvanceClock(ideafile.DefaultGatherDelay)
 	s.ExpectRequestFor("①")
 }
 
 func TestAWiredOutputHoldsWhereAnAlternativeMakesUpForTheFailedCall(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 			`"output":{"all":"†state.b"}}`)
-	s.CompleteSlow("1.1@①")
-	s.ExpectWait(0) // the alternative may still bring it
-	s.CompleteSlow("1.3@②")
+	completeSlow(s, "1.1@①")
+	expectWait(s, 0) // the alternative may still bring it
+	completeSlow(s, "1.3@②")
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"done at last","②":"done at last"}}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"done at last","②":"done at last"}}`)
 }
 
 func TestAWiredOutputIsDroppedWhereTheAlternativeFailsToo(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"fail","_instance":"②","_outputPath":"b"},{"_tool":"slow","_instance":"②","_outputPath":"b"}],` +
 			`"output":{"all":"†state.b"}}`)
-	s.ExpectWait(0)
-	s.FailSlow("1.3@②")
+	expectWait(s, 0)
+	failSlow(s, "1.3@②")
 	s.ExpectRequestFor("① ②")
 }
 
 func TestAWiredOutputIsDroppedRatherThanMakingOthersWaitForAPerson(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "pay"))
 	s.ExpectRequestFor("①")
 	s.Decide(policy.Approve, "1.2@②")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 	s.ExpectRequestFor("②")
 }
 
 func TestAWiredOutputHoldsWhileCallsRunAndIsDroppedThenForWhoWouldWaitForAPerson(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("slow", "pay"))
-	s.ExpectWait(0)
-	s.CompleteSlow("1.1@①")
+	expectWait(s, 0)
+	completeSlow(s, "1.1@①")
 	s.ExpectRequestFor("①")
 }
 
 func TestAWiredOutputHoldsWhereEverybodyWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("pay", "pay"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.WantEqual("they are", s.DescribeInstances(), "① waiting, ② waiting")
 	s.Decide(policy.Approve, "1.1@①") // and so one is free, and would wait for the other
-	s.ExpectWait(ideafile.DefaultGatherDelay)
+	expectWait(s, ideafile.DefaultGatherDelay)
 	s.Decide(policy.Approve, "1.2@②")
 	s.ExpectRequestFor("① ②")
 }
 
 func TestAWiredOutputOfOneInstanceWaitsForItsPerson(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","x":"paid","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Approve, "1.1")
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"paid"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"paid"}`)
 }
 
 func TestAWiredOutputTakesThePersonsResult(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 	s.Decide(policy.Answer, "1.1", `{"output":"by hand"}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"by hand"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"by hand"}`)
 }
 
 func TestARejectedCallDropsAWiredOutput(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "state", "a": "there"}]`)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema, `"context": [{"type": "state", "a": "there"}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"pay","_outputPath":"b"}],"output":{"summary":"†state.a"}}`)
 	s.Decide(policy.Reject, "1.1", `{"reason":"too much"}`)
-	s.WantEqual("what is told", modeltest.DescribeDecisions(s.ExpectRequest()), "1.1 rejected by ann: too much")
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("what is told", describeDecisions(s.ExpectRequest()), "1.1 rejected by ann: too much")
+	s.WantEqual("the output", outputJSON(s), "null")
 }
 
 func TestAWiredOutputEndsTheProcessAfterLatentResultsWereAskedFor(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
+	s := newScenarioWithPeople(t, modeltest.SummarySchema)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"slow","_outputPath":"a"},{"_tool":"think","x":"†state.a","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	s.ExpectWait(0)
-	s.CompleteSlow("1.1")
+	expectWait(s, 0)
+	completeSlow(s, "1.1")
 	if b := s.ExpectRequest(); len(b.Questions) != 1 {
 		t.Fatalf("it asks for %v", b.Questions)
 	}
 	s.ReplyWith(`{"calls":[{"_call":"1.2","_output":"well thought"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"summary":"well thought"}`)
+	s.WantEqual("the output", outputJSON(s), `{"summary":"well thought"}`)
 }
 
 func TestAWiredOutputIsDroppedWhenAnInstanceJoins(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(wired("work", "slow"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"b":3}}]`)
-	s.ExpectWait(ideafile.DefaultGatherDelay)
-	s.CompleteSlow("1.2@②")
+	expectWait(s, ideafile.DefaultGatherDelay)
+	completeSlow(s, "1.2@②")
 	s.ExpectRequestFor("① ② ③")
 	s.ReplyWith(`{"calls":[],"output":{"all":"†state.b"}}`)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last","③":3}}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":"done at last","③":3}}`)
 	s.ExpectStep(loop.StepFinished)
 }
 
 func TestAWiredOutputOfTwoIsNotTakenWhereOneHasJoinedMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ExpectRequest()
 	s.AddInstances(`[{"type":"state","_instance":"③","state":{"b":3}}]`)
 	s.ReplyWith(wired("work", "work"))
 	s.ExpectRequestFor("① ② ③")
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 }
 
 func TestAWiredOutputIsDroppedWhenAPersonCorrectsWhatItWasMadeFrom(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{`{"type":"state","b":"corrected"}`,
 		`{"type":"instruction","instruction":"be brief"}`} {
-		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
+		s := newScenarioWithPeople(t, modeltest.SummarySchema)
 		s.ReplyWith(`{"calls":[{"_tool":"slow","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
 		s.Revise(`{"context":[` + message + `]}`)
-		s.ExpectWait(0)
+		expectWait(s, 0)
 		s.ApplyCorrections("", "ann")
-		s.ExpectWait(0)
-		s.CompleteSlow("1.1")
+		expectWait(s, 0)
+		completeSlow(s, "1.1")
 		s.ExpectRequest()
-		s.WantEqual("the output", s.OutputJSON(), "null")
+		s.WantEqual("the output", outputJSON(s), "null")
 	}
 }
 
 func TestAWiredOutputDoesNotEndTheProcessBeforeAPersonHasDecided(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(
 		`{"calls":[{"_tool":"work","_instance":"①","_outputPath":"b"},{"_tool":"pay","_instance":"②","_outputPath":"b"}],"output":{"all":"†state.a"}}`)
 	s.ExpectRequestFor("①")
@@ -229,7 +229,7 @@ func TestAWiredOutputTakesEachInstancesBranch(t *testing.T) {
 		"output":{"all":"†state.ok || †state.failed.message"}}`)
 	s.ReplyWith(`{"calls":[{"_call":"1.2@①","_output":"good"}],"output":null}`)
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"fine","②":"no luck"}}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"fine","②":"no luck"}}`)
 	s.WantEqual("they", s.DescribeInstances(), "① settled, ② settled")
 }
 
@@ -243,7 +243,7 @@ func TestAnOutputThatCameTooEarlyIsSaid(t *testing.T) {
 	} {
 		s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 		s.ReplyWith(reply)
-		told := modeltest.DescribeErrors(s.ExpectRequest())
+		told := describeErrors(s.ExpectRequest())
 		if !strings.Contains(told, "output_not_taken: the output given in request 1 was"+why) {
 			t.Errorf("%s: the next Request hears %q", name, told)
 		}
@@ -254,7 +254,7 @@ func TestAWiredOutputWhoseCallsFailedIsToBeGivenAgain(t *testing.T) {
 	t.Parallel()
 	s := modeltest.NewScenario(t, modeltest.SummarySchema, modeltest.TwoInstances)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"*","_outputPath":"b"}],"output":{"summary":"†state.b"}}`)
-	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told,
+	if told := describeErrors(s.ExpectRequest()); !strings.Contains(told,
 		"output_not_taken: the output given in request 1 was not taken, since not all Calls brought their values: "+
 			"give it again") {
 		t.Errorf("the next Request hears %q", told)
@@ -270,13 +270,13 @@ func known(first, second string) string {
 
 func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "slow"))
-	s.ExpectWait(0)
-	s.WantEqual("the output", s.OutputJSON(), "null")
-	s.CompleteSlow("1.2@②")
+	expectWait(s, 0)
+	s.WantEqual("the output", outputJSON(s), "null")
+	completeSlow(s, "1.2@②")
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"done at last"},"law":"Denmark"}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":"done at last"},"law":"Denmark"}`)
 	if n := s.Loop.Result(loop.StatusCompleted, false).Requests; n != 1 {
 		t.Errorf("%d Requests were made", n)
 	}
@@ -284,13 +284,13 @@ func TestAnOutputOfWhatIsKnownCountsOnceItsCallsHaveSucceeded(t *testing.T) {
 
 func TestAnOutputOfWhatIsKnownIsGivenAgainWhereACallFailed(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.ReplyWith(known("work", "fail"))
-	if told := modeltest.DescribeErrors(s.ExpectRequest()); !strings.Contains(told,
+	if told := describeErrors(s.ExpectRequest()); !strings.Contains(told,
 		"not all Calls brought their values: give it again") {
 		t.Errorf("the next Request hears %q", told)
 	}
-	s.WantEqual("the output", s.OutputJSON(), "null")
+	s.WantEqual("the output", outputJSON(s), "null")
 }
 
 // A solution that is run again ends the process as it did before, whoever wrote it; what it says of the end is not
@@ -314,12 +314,12 @@ func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
 		"no output, no goal, more to come": {"", strings.Replace(goalless, "true", "false", 1), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := modeltest.NewScenarioWithPeople(t, c.schema, modeltest.TwoInstances)
+			s := newScenarioWithPeople(t, c.schema, modeltest.TwoInstances)
 			text := string(jsonval.Encode(s.Idea.Source))
 			i := modeltest.IdeaFrom(t, strings.TrimSuffix(text, "}")+`,"solution":`+c.solution+`}`)
 			next := again(s, i, true)
 			if step, _ := next.Loop.Advance(next.Now); (step == loop.StepFinished) != c.finished {
-				t.Errorf("the process does %s next; its output: %s", step, next.OutputJSON())
+				t.Errorf("the process does %s next; its output: %s", step, outputJSON(next))
 			}
 		})
 	}
@@ -329,9 +329,9 @@ func TestASolutionThatIsRunAgainEndsTheProcessAsTheReplyDid(t *testing.T) {
 func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testing.T) {
 	t.Parallel()
 	for output, finished := range map[string]bool{`{"summary":"paid in full"}`: false, `{"summary":"†state.b"}`: true} {
-		s := modeltest.NewScenarioWithPeople(t, modeltest.SummarySchema)
+		s := newScenarioWithPeople(t, modeltest.SummarySchema)
 		s.ReplyWith(`{"calls":[{"_tool":"pay","x":"full","_outputPath":"b"}],"output":` + output + `,"finished":true}`)
-		s.ExpectWait(0)
+		expectWait(s, 0)
 		s.Decide(policy.Amend, "1.1", `{"params":{"x":"half"}}`)
 		s.Decide(policy.Approve, "1.1")
 		if step, _ := s.Loop.Advance(s.Now); (step == loop.StepFinished) != finished {
@@ -342,7 +342,7 @@ func TestAnOutputOfWhatIsKnownIsGivenAgainWhereAPersonDecidedOtherwise(t *testin
 
 func TestAProcessThatBeganBeforeTakesNoOutputOfWhatIsKnown(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, modeltest.TwoInstances)
+	s := newScenarioWithPeople(t, anything, modeltest.TwoInstances)
 	s.Loop.KnowsChange = func(change string) bool { return change != loop.KnownOutputChange }
 	s.ReplyWith(known("work", "work"))
 	s.ExpectRequestFor("① ②")
@@ -354,20 +354,20 @@ const twoGoals = `"context":[{"type":"state","_instance":"①","state":{},"schem
 // An instance that has reached its goal is asked about no more: the output need not be dropped for it.
 func TestInstancesSettleWhileAnOutputWaitsForAPerson(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
+	s := newScenarioWithPeople(t, anything, twoGoals)
 	s.ReplyWith(known("work", "pay"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.WantEqual("they are", s.DescribeInstances(), "① settled, ② waiting")
 	s.Decide(policy.Approve, "1.2@②")
 	s.ExpectStep(loop.StepFinished)
-	s.WantEqual("the output", s.OutputJSON(), `{"all":{"①":"work done","②":"pay done"},"law":"Denmark"}`)
+	s.WantEqual("the output", outputJSON(s), `{"all":{"①":"work done","②":"pay done"},"law":"Denmark"}`)
 }
 
 func TestAnOutputThatWaitedForAPersonWhoRefusesIsAskedForAtTheEnd(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenarioWithPeople(t, anything, twoGoals)
+	s := newScenarioWithPeople(t, anything, twoGoals)
 	s.ReplyWith(known("work", "pay"))
-	s.ExpectWait(0)
+	expectWait(s, 0)
 	s.Decide(policy.Reject, "1.2@②", `{"reason":"not him"}`)
 	s.ExpectRequestFor("②")
 	s.ReplyWith(`{"calls":[{"_tool":"work","_instance":"②","_outputPath":"b"}]}`)

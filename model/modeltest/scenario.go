@@ -17,9 +17,8 @@ import (
 
 // Replies and schemas that many tests use.
 const (
-	EmptyReply               = `{"calls":[],"output":null}`
-	SummarySchema            = `{"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}`
-	StateSchemaRequiringMood = `"schema": {"type": "object", "properties": {"mood": {"type": "string"}}, "required": ["mood"]}`
+	EmptyReply    = `{"calls":[],"output":null}`
+	SummarySchema = `{"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}`
 )
 
 // SnapshotFile returns the Snapshot of a Request, encoded and parsed again.

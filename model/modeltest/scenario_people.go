@@ -5,33 +5,13 @@ import (
 	"strings"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"processidea/model/approval"
 	"processidea/model/dataflow"
-	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/turn"
 )
-
-// peopleTools extends ScenarioTools: pay always needs approval, huge above a bound, due with a deadline; slow runs
-// until CompleteSlow or FailSlow.
-const peopleTools = ScenarioTools + `, "slow": {"type": "object", "properties": {"x": {}}},
-	"pay": {"type": "object", "properties": {"n": {"type": "integer"}, "x": {}}, "_approval": true},
-	"huge": {"type": "object", "properties": {"n": {"type": "integer"}},
-		"_approval": {"when": {"properties": {"n": {"minimum": 100}}}}},
-	"due": {"type": "object", "properties": {}, "_approval": {"timeout": "1h", "onTimeout": "pause"}}`
-
-// ThreeInstances is a context with three empty States.
-const ThreeInstances = `"context": [{"type": "state", "_instance": "①", "state": {}}, {"type": "state", "_instance": "②", "state": {}},
-	{"type": "state", "_instance": "③", "state": {}}]`
-
-// NewScenarioWithPeople is NewScenario with Tools that need approval.
-func NewScenarioWithPeople(t rapid.TB, output string, rest ...string) *Scenario {
-	return NewScenarioWithTools(t, peopleTools, output, rest...)
-}
 
 // Advance runs an instance until it is idle, and delivers its report.
 func (s *Scenario) Advance(token string) {
@@ -57,32 +37,8 @@ func (s *Scenario) Decide(kind, id string, more ...string) {
 	s.Advance(ideafile.InstanceTokenOfCallID(id))
 }
 
-// CompleteSlow ends a running Call of slow with a result.
-func (s *Scenario) CompleteSlow(id string) {
-	s.Instances[ideafile.InstanceTokenOfCallID(id)].SucceedCall(id, "done at last")
-	s.Advance(ideafile.InstanceTokenOfCallID(id))
-}
-
-// FailSlow ends a running Call of slow with an error.
-func (s *Scenario) FailSlow(id string) {
-	s.Instances[ideafile.InstanceTokenOfCallID(id)].FailCall(id, diag.Faultf(ideafile.CodeToolFailed, "no luck"))
-	s.Advance(ideafile.InstanceTokenOfCallID(id))
-}
-
 // AdvanceClock lets time pass.
 func (s *Scenario) AdvanceClock(d time.Duration) { s.Now = s.Now.Add(d) }
-
-// ExpectWait fails the test unless the loop waits, and wakes by itself after d; 0: only when something happens.
-func (s *Scenario) ExpectWait(d time.Duration) {
-	s.T.Helper()
-	s.ExpectStep(loop.StepWait)
-	switch wake := s.Loop.NextWakeTime(); {
-	case d == 0 && !wake.IsZero():
-		s.T.Errorf("it wakes in %s by itself", wake.Sub(s.Now))
-	case d > 0 && wake.Sub(s.Now) != d:
-		s.T.Errorf("it wakes at %s, in %s, not in %s", wake, wake.Sub(s.Now), d)
-	}
-}
 
 // ExpectRequestFor is ExpectRequest, and fails the test unless the Request covers exactly these instances.
 func (s *Scenario) ExpectRequestFor(tokens string) *turn.RequestInput {

@@ -13,7 +13,7 @@ func (s *Scenario) RunToIdle(token string, request int) {
 	for todo := instance.Advance(); len(todo) > 0; todo = instance.Advance() {
 		for _, ready := range todo {
 			if ready.Record.Tool == "slow" {
-				continue // until CompleteSlow or FailSlow
+				continue // until completeSlow or failSlow
 			}
 			if out, f := s.RunTool(ready.Record.Tool, ready.Params); f != nil {
 				instance.FailCall(ready.Record.ID, f)
