@@ -110,13 +110,6 @@ func (f *Feed) Poke(process string) {
 	}
 }
 
-// Watched counts the processes that are being looked at.
-func (f *Feed) Watched() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.watchers)
-}
-
 func (f *Feed) join(process string) *watcher {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -257,3 +257,10 @@ func TestACursorIsReadAsItIsWritten(t *testing.T) {
 		}
 	}
 }
+
+// Watched counts the processes that are being looked at.
+func (f *Feed) Watched() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.watchers)
+}

@@ -8,7 +8,7 @@
 //
 // Replies have the pace that they state: TTFT until the first token, then TPS tokens a second. Each token is due at a
 // time that is counted from the Request's arrival, so that late timers do not add up. Tests that wait for a place in a
-// reply use hooks (OnChunk, OnEnd, Gate) instead of time.
+// reply use hooks (OnChunk, Gate) instead of time.
 //
 // Invariants:
 //   - Parse(r.Line()) gives r again, with FinishReason filled in.

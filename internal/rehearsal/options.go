@@ -22,11 +22,6 @@ func OnChunk(f func(request, sent int)) Option {
 	return func(o *options) { o.onChunk = f }
 }
 
-// OnEnd calls f when a Request has ended, in whatever way.
-func OnEnd(f func(request int, end End)) Option {
-	return func(o *options) { o.onEnd = f }
-}
-
 // Gate calls f at each place of a reply before more is sent, from 0, when a Request has arrived, to its end. The reply
 // goes on, late tokens immediately, when f returns. f must return when its context is done.
 func Gate(f func(ctx context.Context, request, sent int)) Option {
@@ -37,12 +32,6 @@ func Gate(f func(ctx context.Context, request, sent int)) Option {
 // The pace stays: more characters come less often.
 func ChunkChars(n int) Option {
 	return func(o *options) { o.chars = max(n, 1) }
-}
-
-// CleanCut ends a cut reply as some proxies do: the response is closed in good order,
-// so that a client sees no error, only that the end is missing.
-func CleanCut() Option {
-	return func(o *options) { o.cleanCut = true }
 }
 
 // WithoutLog keeps no LoggedRequest, for a server that lives long.

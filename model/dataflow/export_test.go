@@ -22,3 +22,6 @@ func (r CallRecord) In(phaseName string) CallRecord {
 	}
 	return r
 }
+
+// Phase returns the name of the Call's phase.
+func (r *CallRecord) Phase() string { return r.phase.String() }

@@ -111,6 +111,3 @@ func (r *CallRecord) expectsResult() bool { return r.phase == askingLLM || r.pha
 
 // hasResult reports whether the result of a Call is there and not applied yet.
 func (r *CallRecord) hasResult() bool { return r.phase == resultPending || r.phase == combining }
-
-// Phase returns the name of the Call's phase.
-func (r *CallRecord) Phase() string { return r.phase.String() }
