@@ -80,14 +80,7 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 // was sealed by and the LLM that answered, the last answer first. Both, and the counts of steps, are never copied from
 // an Idea of another process.
 func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) jsonval.Object {
-	m, _ := meta.(jsonval.Object)
-	out := make(jsonval.Object, len(m)+1)
-	for k, v := range m {
-		out[k] = v
-	}
-	delete(out, "request")
-	delete(out, "llm")
-	delete(out, ideafile.InstructionsMetaKey)
+	out := jsonval.WithoutKey(jsonval.AsObject(meta), "request", "llm", ideafile.InstructionsMetaKey)
 	if n := len(answers); n > 0 {
 		last := jsonval.AsObject(jsonval.ToJSONValue(answers[n-1]))
 		if n > 1 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -65,9 +66,7 @@ func startSchema(s startable) string {
 		"id": jsonval.Object{"type": "string", "minLength": 1,
 			"description": "of the process: a call with the same id and data finds what it started; optional"},
 	}
-	for key, v := range wait.(jsonval.Object) {
-		properties[key] = v
-	}
+	maps.Copy(properties, wait.(jsonval.Object))
 	schema := jsonval.Object{"type": "object", "additionalProperties": false, "properties": properties}
 	return jsonval.EncodeToString(schema)
 }

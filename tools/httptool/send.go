@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -69,9 +70,7 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	}
 	req.Header.Set("User-Agent", "processidea")
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
-	for name, values := range r.header {
-		req.Header[name] = values
-	}
+	maps.Copy(req.Header, r.header)
 	if r.key != "" {
 		// Not under its canonical name: net/http takes that for leave to send the request again by itself when a
 		// connection breaks, and a Call with one attempt runs at most once.

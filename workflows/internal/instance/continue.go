@@ -1,7 +1,7 @@
 package instance
 
 import (
-	"sort"
+	"maps"
 	"time"
 
 	"go.temporal.io/sdk/workflow"
@@ -111,11 +111,7 @@ func (i *instance) continueAsNew(ctx workflow.Context) error {
 		UnsentSignals: i.outbox.QueuedSignals(),
 	}
 	c.Reported.HistoryLength = i.totalHistoryLength(ctx)
-	//workflowcheck:ignore -- sorted below
-	for n := range i.brokenRequests {
-		c.BrokenRequests = append(c.BrokenRequests, n)
-	}
-	sort.Ints(c.BrokenRequests)
+	c.BrokenRequests = jsonval.SortedKeys(i.brokenRequests)
 	for _, r := range i.queuedCalls {
 		c.QueuedCalls = append(c.QueuedCalls, r.Record.ID)
 	}
@@ -139,10 +135,7 @@ func (i *instance) restore(c *ContinueAsNewInput) {
 	for _, n := range c.BrokenRequests {
 		i.brokenRequests[n] = true
 	}
-	//workflowcheck:ignore -- a map again
-	for id, n := range c.WorkerLosses {
-		i.workerLosses[id] = n
-	}
+	maps.Copy(i.workerLosses, c.WorkerLosses)
 	for _, ref := range c.Delegates {
 		i.delegates[ref.Call] = ref
 	}
