@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 
 	"processidea/model/approval"
 	"processidea/model/diag"
@@ -44,9 +45,19 @@ func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{F
 // name no instance.
 func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
-	r := req.Reply
+	r, covered := req.Reply, l.coveredInstances(req.RequestInput)
 	if r.Fault != nil && (!r.WorkerLost || accepted > 0) {
-		list = append(list, turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)})
+		isHeld := func(inst *InstanceProgress) bool { return slices.Contains(req.HeldTokens, inst.Token) }
+		held := jsonval.Filter(covered, isHeld)
+		others := slices.DeleteFunc(slices.Clone(covered), isHeld)
+		f := turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)}
+		if len(held) == 0 || len(others) == 0 || accepted == 0 {
+			list = append(list, f)
+		} else { // what waited for a second answer has not been handed out
+			l.addErrorsFor(others, f)
+			l.addErrorsFor(held, turn.ContextError{Fault: *cutOffFault(req,
+				"; no Call of it was taken for these but those that are shown")})
+		}
 	}
 	for _, f := range r.CallFaults {
 		l.UnassignedCalls++
@@ -57,7 +68,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 		l.UnassignedFailures = l.UnassignedFailures.AddFailedCall(id, ideafile.Failed, tool, f.Fault)
 		list = append(list, turn.ContextError{CallID: id, Fault: f.Fault})
 	}
-	l.addErrorsFor(l.coveredInstances(req.RequestInput), list...)
+	l.addErrorsFor(covered, list...)
 	if req.amendment != "" { // for the next Request, if there is one
 		l.addError(diag.Faultf(approval.CodePlanAmended, "%s", req.amendment))
 	}
@@ -68,20 +79,39 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	if f.Code == approval.CodePlanRejected {
 		return f
 	}
-	f.Message = fmt.Sprintf("request %d was cut off: %s", req.RequestNumber, f.Message)
 	what, n := "Call", len(l.plannedCallsOfRequest(req.RequestNumber))
-	if len(req.Questions) > 0 {
+	switch {
+	case len(req.Questions) > 0:
 		what, n = "result", accepted
+	case len(req.HeldTokens) > 0:
+		n = l.takenCallCount(req.RequestNumber)
 	}
 	switch {
 	case accepted == 0:
-		f.Message += fmt.Sprintf("; no %s of it was taken", what)
+		return *cutOffFault(req, "; no %s of it was taken", what)
 	case n == 1:
-		f.Message += fmt.Sprintf("; the %s that had come was taken", what)
-	default:
-		f.Message += fmt.Sprintf("; the %d %ss that had come were taken", n, what)
+		return *cutOffFault(req, "; the %s that had come was taken", what)
 	}
-	return f
+	return *cutOffFault(req, "; the %d %ss that had come were taken", n, what)
+}
+
+// cutOffFault is the fault of a Request that was cut off, with what became of its Calls.
+func cutOffFault(req *llmRequest, outcome string, args ...any) *diag.Fault {
+	return diag.Faultf(req.Reply.Fault.Code, "request %d was cut off: %s%s", req.RequestNumber, req.Reply.Fault.Message,
+		fmt.Sprintf(outcome, args...))
+}
+
+// takenCallCount counts the Calls of a Request that an instance has.
+func (l *Loop) takenCallCount(request int) (n int) {
+	for _, p := range l.PlannedCalls {
+		if p.Request == request && l.anyInstance(func(inst *InstanceProgress) bool {
+			_, has := inst.calls[p.key()]
+			return has
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 // errorsToReport returns the errors that the next Request about these instances reports, each naming its instances

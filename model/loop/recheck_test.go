@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
@@ -23,6 +24,23 @@ func askedAgain(t *testing.T, config string) (s *modeltest.Scenario, again *turn
 	again = s.Loop.StartRecheck()
 	s.Loop.ConcludeRequest()
 	return s, again
+}
+
+// A reply that breaks off is not asked for twice: the Calls that waited for that are lost, and the LLM is told so.
+func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 0.5, "before": true}}, `+modeltest.TwoInstances)
+	s.Unreached = s.ExpectRequest().HeldTokens
+	s.InterruptRequest(turn.LLMReply{Fault: diag.Faultf(turn.CodeTruncated, "cut")},
+		`{"_tool":"work","_instance":"①","x":"1","_outputPath":"mood"}`, `{"_tool":"work","_instance":"②","x":"2","_outputPath":"mood"}`)
+	for _, e := range s.ExpectRequest().Errors {
+		want := "request 1 was cut off: cut; the Call that had come was taken"
+		if slices.Equal(e.Instances, s.Unreached) {
+			want = "request 1 was cut off: cut; no Call of it was taken for these but those that are shown"
+		}
+		s.WantEqual(fmt.Sprint(e.Instances), e.Fault.Message, want)
+	}
+	s.WantEqual("held, and told", fmt.Sprint(len(s.Unreached), len(s.Input.Errors)), "1 2")
 }
 
 // Whoever resumes a process that they had paused has not seen that the answers differ.
