@@ -23,7 +23,8 @@ const (
 	minDuration    = 2 * time.Second  // how long a cause lasts before it is reported
 	goneAfter      = 15 * time.Second // how long without a failure before a cause counts as gone
 	reportInterval = 5 * time.Minute  // between two reports to a process
-	askInterval    = 30 * time.Second // between two questions to Temporal
+	askInterval    = 30 * time.Second // between two questions to Temporal, of which one may fail
+	askTimeout     = 10 * time.Second // of one
 )
 
 // Options are the dependencies of a Keeper.
@@ -58,7 +59,7 @@ func (at key) isOfStore() bool {
 type holdUp struct {
 	turn.HeldUp
 	err        error
-	latest     time.Time // when it was found last, or will be looked for next
+	latest     time.Time // when it was found last, or until when it counts as found
 	reportedAt time.Time // when it was reported to the process last; zero: never
 	// until is when it counts as gone, if others report it to the process; zero: the Keeper reports it.
 	until time.Time
@@ -98,7 +99,7 @@ func (k *Keeper) askTemporal(ctx context.Context, now time.Time) {
 		return
 	}
 	k.askedAt = now
-	ctx, cancel := context.WithTimeout(ctx, askInterval)
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
 	found, err := k.InTemporal(ctx)
 	if err != nil {
@@ -106,7 +107,7 @@ func (k *Keeper) askTemporal(ctx context.Context, now time.Time) {
 	}
 	for process, list := range found {
 		for _, h := range list {
-			k.note(process, h, nil, now, now.Add(askInterval))
+			k.note(process, h, nil, now, now.Add(2*askInterval))
 		}
 	}
 }

@@ -171,7 +171,7 @@ func TestWhatIsPausedInTemporalIsToldWithinAMinuteAndTakenBack(t *testing.T) {
 			t.Errorf("after ten minutes: %q", r.told())
 		}
 		pause(nil)
-		after(time.Minute)
+		after(2 * time.Minute)
 		last := r.told()[len(r.told())-1]
 		if last != "p: paused_in_temporal: gone" || r.counted(turn.CodeTemporalPaused) != 0 {
 			t.Errorf("unpaused: %q, %v", r.told(), r.count)
