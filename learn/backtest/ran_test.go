@@ -122,15 +122,18 @@ func TestABranchHasAResultOrWhyTheCallFailed(t *testing.T) {
 func TestWhatAPlanHadDoneBeforeAnotherTookItsPlaceRanOnce(t *testing.T) {
 	t.Parallel()
 	plan := func(record, more string) string {
-		return `{"type": "plan", "stage": "complete", ` + more + `"plan": [{"_tool": "fetch", "id": 1}, {"_tool": "log", "line": "x"}],
-			"record": ` + record + `}`
+		return `{"type": "plan", "stage": "complete", ` + more + `"record": ` + record + `,
+			"plan": [{"_tool": "fetch", "id": 1}, {"_tool": "log", "line": "x"}]}`
 	}
 	first := `{"schema": {"tools": {` + tools + `}}, "context": [{"type": "state", "state": {}}, ` +
 		plan(`{"0.1": {"done": 1, "results": {"": "order"}}}`, "")
 	last := first + ", " +
 		plan(`{"0.3": {"done": 1, "results": {"": "order"}}, "0.4": {"done": 1, "results": {"": "x"}}}`, `"after": 2, `)
-	all, err := backtest.ReadRan(past.Run{ProcessID: "p", Ideas: []map[string]any{
-		modeltest.MustDecodeJSON(first + "]}").(map[string]any), modeltest.MustDecodeJSON(last + "]}").(map[string]any)}})
+	run := past.Run{ProcessID: "p"}
+	for _, idea := range []string{first, last} {
+		run.Ideas = append(run.Ideas, modeltest.MustDecodeJSON(idea+"]}").(map[string]any))
+	}
+	all, err := backtest.ReadRan(run)
 	if err != nil {
 		t.Fatal(err)
 	}

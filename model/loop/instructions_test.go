@@ -84,7 +84,8 @@ func TestTheStepsOfAnInstanceThatTakesBackAreCountedAsBefore(t *testing.T) {
 // An effect that nobody knows of may stay: the instance has not simply failed.
 func TestAnInstanceOfWhichAllThatItDidIsUnknownTakesBack(t *testing.T) {
 	t.Parallel()
-	for code, want := range map[string]string{ideafile.CodeOutcomeUnknown: "working true", ideafile.CodeToolFailed: "failed false"} {
+	for code, want := range map[string]string{
+		ideafile.CodeOutcomeUnknown: "working true", ideafile.CodeToolFailed: "failed false"} {
 		s := modeltest.NewScenario(t, "", `"config": {"onFailure": "undo"}`, goalIsMood)
 		s.RunTool = func(string, map[string]any) (any, *diag.Fault) { return nil, diag.Faultf(code, "cut") }
 		s.ReplyWith(`{"calls":[{"_tool":"work","_outputPath":"mood"}],"output":null}`)

@@ -196,13 +196,18 @@ func TestWhatWasDoneBeforeItsInstanceWasReopenedIsTakenBackOnceTheProcessHasEnde
 	ran := &turn.ExecutedCall{Tool: "work", Params: jsonval.Object{}}
 	i := dataflow.Restore(p, nil, "", dataflow.RebuildFromReports("", 1, []statelog.Write{write(1)},
 		[]turn.CallReport{report(1, ran), report(2, nil), report(3, ran)}))
+	i.AcceptCall(2, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(`{"_tool": "work", "_outputPath": "b"}`)))
+	i.CloseRequest(2)
+	i.Advance()
+	i.SucceedCall("2.1", "x")
 	u := undo.OfInstance(i, "p", approval.UndoOrder{}, func(id string) string { return id })
 	var calls []string
 	for _, c := range u.Calls {
 		calls = append(calls, c.UndoneCall.ID("")+" "+jsonval.EncodeToString(c.Call.RawObject()["_after"]))
 	}
 	want := "1.2: it is not known what ran: its instance was reopened since; take it back once the process has ended"
-	if got := strings.Join(calls, ", "); got != `1.3 null, 1.1 ["†call.1.3~undo"]` || !slices.Equal(u.NotUndone, []string{want}) {
+	got := strings.Join(calls, ", ")
+	if got != `2.1 null, 1.3 null, 1.1 ["†call.1.3~undo"]` || !slices.Equal(u.NotUndone, []string{want}) {
 		t.Errorf("%s; %q", got, u.NotUndone)
 	}
 }
@@ -217,7 +222,8 @@ func TestWhatTakesBackFindsWhatItReads(t *testing.T) {
 		i := dataflow.New(*modeltest.PaletteFrom(t, `{"find": {"_activity": "do", "_undo": {"tool": "other"}},
 			"work": {"_activity": "do", "_undo": `+how+`}, "other": {"_activity": "do", "properties": {"x": {}}},
 			"remove": {"_activity": "do", "properties": {"who": {"const": "†state.who"}}}}`), nil, "")
-		for n, call := range []string{`{"_tool": "find", "_outputPath": "who"}`, `{"_tool": "work", "_outputPath": "a"}`} {
+		for n, call := range []string{`{"_tool": "find", "_outputPath": "who"}`,
+			`{"_tool": "work", "_outputPath": "a"}`} {
 			i.AcceptCall(n+1, 1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
 			i.CloseRequest(n + 1)
 			i.Advance()
