@@ -92,7 +92,7 @@ func readTable(
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			ps.Append(tableWarnings(file, empty, separator, thousands)...)
-			ps.Append(onlyColumnWarning(file, skipped+1, header)...)
+			ps.Append(headerWarnings(placeOf(file, skipped+1), header, shared)...)
 			return rows, header, ps
 		}
 		if err == nil && isEmptyRow(cells) {
@@ -121,17 +121,34 @@ func tableWarnings(file string, empty int, separator rune, thousands thousandsCo
 	if empty > 0 {
 		ps.Warn(file, "%d empty rows are left out", empty)
 	}
-	if separator == ';' { // of people who write a decimal with a comma, and thousands with a point
+	if separator != ',' { // of people who write a decimal with a comma, and thousands with a point
 		ps.Append(thousands.warnings(file)...)
 	}
 	return ps
 }
 
-// onlyColumnWarning warns of a table whose lines are in quotes as a whole.
-func onlyColumnWarning(file string, line int, header []string) (ps diag.Problems) {
+// headerWarnings warns of a table whose lines are in quotes as a whole, and of columns whose names are nearly those of
+// inputs that no column has, as Amount for amount.
+func headerWarnings(place string, header []string, shared ideafile.InstanceView) (ps diag.Problems) {
 	if len(header) == 1 && strings.ContainsAny(header[0], ",;\t|") {
-		ps.Warn(placeOf(file, line), "the only column is named %q: if these are several, remove the quotes around "+
+		ps.Warn(place, "the only column is named %q: if these are several, remove the quotes around "+
 			"whole lines", header[0])
+	}
+	if slices.Contains(header, "type") { // which rows of several kinds share
+		return ps
+	}
+	properties := jsonschema.Properties(shared.SchemaByKind[ideafile.TypeInput])
+	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
+	missing := jsonval.Filter(jsonval.SortedKeys(properties), func(name string) bool {
+		_, known := given[name]
+		return !known && !slices.Contains(header, name)
+	})
+	for _, name := range header {
+		near := diag.NearestName(name, missing)
+		if _, known := properties[name]; near != "" && !known && name != "_instance" {
+			ps.Warn(place, "the schema of the input has no %q, and no column is named %q: if they are the same, give "+
+				"the column that name", name, near)
+		}
 	}
 	return ps
 }
@@ -240,7 +257,6 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 			kind = cells[n]
 		}
 	}
-	properties := jsonschema.Properties(schemas[kind])
 	typed := kind != ideafile.TypeInput
 	for n, key := range header {
 		text := keptText.ReplaceAllString(cells[n], "$1")
@@ -252,10 +268,11 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 			r.fields[key] = text
 			continue
 		}
-		if len(typesOf(properties[key])) == 0 {
+		c := known.column(kind, key, schemas[kind])
+		if len(c.types) == 0 {
 			untyped.see(kind, key, text)
 		}
-		v, keep, err := known.cell(kind, key, text, properties[key])
+		v, keep, err := c.cell(text)
 		if err != nil {
 			ps.Add(r.place()+" "+jsonval.JSONPathWithKeys("$", key), "%s", err)
 		}
@@ -312,16 +329,15 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 	return ps
 }
 
-// typesOf lists the types that a property's schema names; none means that it is a text.
-func typesOf(schema any) (types []string) {
-	object := jsonval.AsObject(schema)
-	switch t := object["type"].(type) {
-	case string:
-		return []string{t}
-	case []any:
-		for _, e := range t {
-			if s, ok := e.(string); ok {
-				types = append(types, s)
+// typesOf lists the types that the values of a column may have; none means that it is a text.
+func typesOf(schema any, column string) []string {
+	at := jsonval.Path{column}
+	types := jsonschema.TypesAt(schema, at)
+	if types == nil {
+		node := jsonschema.SubschemaAt(schema, at).Node
+		for _, v := range slices.Concat(jsonval.AsList(jsonval.At(node, "enum")), []any{jsonval.At(node, "const")}) {
+			if v != nil {
+				types = jsonval.AppendNew(types, jsonschema.SchemaTypeOf(v))
 			}
 		}
 	}
@@ -358,8 +374,15 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	return text, true, nil
 }
 
-// knownCells are values of cells that have come up, by the kind of data and the column: one that repeats is kept once.
-type knownCells map[[2]string]jsonval.Object
+// knownCells are the columns, by the kind of data and the name.
+type knownCells map[[2]string]*knownColumn
+
+// knownColumn has the values of a column's cells that have come up: one that repeats is kept once.
+type knownColumn struct {
+	schema any      // of a cell; nil: none
+	types  []string // that it may have
+	byText jsonval.Object
+}
 
 // maxKnownCells bounds those of a column.
 const maxKnownCells = 256
@@ -367,20 +390,25 @@ const maxKnownCells = 256
 // noCell is an empty cell that has no value.
 type noCell struct{}
 
-func (k knownCells) cell(kind, column, text string, schema any) (v any, keep bool, err error) {
-	of := [2]string{kind, column}
-	if v, known := k[of][text]; known {
+func (k knownCells) column(kind, name string, schema any) *knownColumn {
+	of := [2]string{kind, name}
+	if k[of] == nil {
+		k[of] = &knownColumn{jsonschema.SubschemaAt(schema, jsonval.Path{name}).Node, typesOf(schema, name),
+			jsonval.Object{}}
+	}
+	return k[of]
+}
+
+func (c *knownColumn) cell(text string) (v any, keep bool, err error) {
+	if v, known := c.byText[text]; known {
 		return v, v != noCell{}, nil
 	}
-	v, keep, err = cell(text, typesOf(schema))
-	if text == "" && (!keep || v == "" && !takesEmptyText(schema)) {
+	v, keep, err = cell(text, c.types)
+	if text == "" && (!keep || v == "" && !takesEmptyText(c.schema)) {
 		v, keep = noCell{}, false
 	}
-	if err == nil && len(k[of]) < maxKnownCells {
-		if k[of] == nil {
-			k[of] = jsonval.Object{}
-		}
-		k[of][text] = v
+	if err == nil && len(c.byText) < maxKnownCells {
+		c.byText[text] = v
 	}
 	return v, keep, err
 }
@@ -415,7 +443,7 @@ func cellOf(text, want string) (any, bool) {
 	is := jsonval.TypeOf(v)
 	if want == "integer" && is == "number" {
 		n, ok := new(big.Rat).SetString(text)
-		return v, ok && n.IsInt()
+		return v, ok && n.IsInt() && !thousandsPoint.MatchString(text)
 	}
 	return v, is == want && want != "string"
 }

@@ -126,6 +126,48 @@ func TestColumnsAreTextsUnlessTheInputsSchemaSaysOtherwise(t *testing.T) {
 	}
 }
 
+// A schema may say a type in other ways than by the key type, as Pydantic's does.
+func TestATypeThatASchemaSaysInAnotherWayIsRead(t *testing.T) {
+	t.Parallel()
+	const typed = `{"context":[{"type":"input","schema":{"additionalProperties":{"type":"boolean"},"$defs":{
+		"Money":{"type":"number"},"Day":{"type":"string","format":"date"}},"properties":{
+		"choice":{"anyOf":[{"type":"number"},{"type":"null"}]},"ref":{"$ref":"#/$defs/Money"},"day":{"$ref":"#/$defs/Day"},
+		"whole":{"allOf":[{"$ref":"#/$defs/Money"}]},"enum":{"enum":[1,2]},"const":{"const":7},
+		"either":{"oneOf":[{"type":"integer"},{"type":"string"}]}}}}]}`
+	for text, want := range map[string]string{
+		"choice,ref,whole\n12.50,9007199254740993,1\n": `{"choice":12.50,"ref":9007199254740993,"whole":1}`,
+		"choice,ref\n,1\n":             `{"choice":null,"ref":1}`,
+		"enum,const,more\n2,7,TRUE\n":  `{"const":7,"enum":2,"more":true}`,
+		"either,day\n2,\n":             `{"either":2}`,
+		"either,day\n007,2025-12-31\n": `{"day":"2025-12-31","either":"007"}`,
+	} {
+		wantRows(t, "rows.csv", text, typed, `{"_instance":"①","input":`+want+`,"type":"input"}`)
+		if _, problems := rowsOf(t, "rows.csv", text, typed); len(problems) > 0 {
+			t.Errorf("%q: %v", text, problems)
+		}
+	}
+	_, problems := rowsOf(t, "rows.csv", "ref\n\"12,50\"\n", typed)
+	wantProblem(t, problems, "rows.csv:2 $.ref", `want number, not "12,50": a decimal is written with a point`)
+}
+
+func TestAColumnWithAlmostTheNameOfAnInputIsToldOf(t *testing.T) {
+	t.Parallel()
+	const typed = `{"context":[{"type":"input","input":{"note":"x"},"schema":{"required":["name"],
+		"properties":{"name":{},"amount":{},"note":{}}}}]}`
+	for header, want := range map[string]string{
+		"name,Amount": `no "Amount", and no column is named "amount"`, "name,amuont": `no column is named "amount"`,
+		"name,total": "", "name,amount,Amount": "", "name,notes": "", "_instance,name": "",
+	} {
+		_, problems := rowsOf(t, "rows.csv", header+"\na"+strings.Repeat(",b", strings.Count(header, ","))+"\n", typed)
+		if len(problems.Errors()) > 0 || (len(problems) > 0) != (want != "") {
+			t.Errorf("%s: %v", header, problems)
+		}
+		if want != "" {
+			wantProblem(t, problems, "rows.csv:1", want)
+		}
+	}
+}
+
 func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
 	wantRows(t, "rows.csv", "_instance,type,text,size\n,,plain,\nx,state,told,\n,state,,7\n",
 		`{"context":[{"type":"state","schema":{"properties":{"size":{"type":"integer"}}}}]}`,
@@ -281,6 +323,7 @@ func TestATableIsReadAsSpreadsheetsWriteIt(t *testing.T) {
 		"JSON":              {"[{\"name\":\"A\"}]\n", "rows.csv", "it begins as JSON or as a page"},
 		"a page": {"\n<!DOCTYPE html>\n<p>Log in</p>\n", "rows.csv",
 			"it begins as JSON or as a page"},
+		"thousands that look whole":     {"name,amount,n\nA,1,1.000\n", "rows.csv:2 $.n", "thousands are not separated"},
 		"a narrow column":               {"name,amount\n########,1\n", "rows.csv:2 $.name", "was too narrow"},
 		"a shortened number":            {"name,amount\n1.23457E+15,1\n", "rows.csv:2 $.name", "its digits are lost"},
 		"a shortened number, in German": {"name;amount\n1,2E+11;1\n", "rows.csv:2 $.name", "its digits are lost"},
@@ -356,6 +399,7 @@ func TestPointsThatMayStandForThousandsAreToldOf(t *testing.T) {
 	t.Parallel()
 	const typed = `{"context":[{"type":"input","schema":{"properties":{"amount":{"type":"number"}}}}]}`
 	for text, warned := range map[string]bool{
+		"name\tamount\nA\t1.234\n":              true,
 		"name;amount\nA;1.234\nB;12.500\nC;7\n": true, "name;amount\nA;1.234\nB;12.5\n": false,
 		"name,amount\nA,1.234\n": false, "name;amount\nA;0.125\n": false, "name;amount\nA;1234\n": false,
 	} {

@@ -13,7 +13,8 @@ func TypesAt(schema any, p jsonval.Path) []string {
 	return allowedTypes(schema, SubschemaAt(schema, p).Node, maxFollowed)
 }
 
-// allowedTypes lists the types that a schema node allows: by its own `type`, or by that of each of its choices.
+// allowedTypes lists the types that a schema node allows: by its own `type`, by that of each of its choices, or by that
+// of a part of it.
 func allowedTypes(root, node any, depth int) []string {
 	node, _ = ResolveLocalRefs(root, node, "")
 	m, ok := node.(jsonval.Object)
@@ -26,6 +27,11 @@ func allowedTypes(root, node any, depth int) []string {
 	for _, k := range []string{"anyOf", "oneOf"} {
 		if list, ok := m[k].([]any); ok {
 			return allowedTypesOfAny(root, list, depth-1)
+		}
+	}
+	for _, part := range jsonval.AsList(m["allOf"]) {
+		if types := allowedTypes(root, part, depth-1); types != nil {
+			return types
 		}
 	}
 	return nil
