@@ -3,6 +3,7 @@ package tools
 import (
 	"encoding/json"
 	"fmt"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,11 +113,11 @@ func wholeNumber(n json.Number) (json.Number, bool) {
 	if !strings.ContainsAny(n.String(), ".eE") {
 		return n, false
 	}
-	f, err := n.Float64()
-	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < -1<<53 {
+	whole, ok := new(big.Rat).SetString(n.String())
+	if !ok || !whole.IsInt() || !whole.Num().IsInt64() {
 		return n, false
 	}
-	return json.Number(strconv.FormatInt(int64(f), 10)), true
+	return json.Number(whole.Num().String()), true
 }
 
 func joinPath(path, name string) string {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -127,11 +129,33 @@ func NothingToUndo() Option {
 }
 
 // Form gives the Go type T this JSON Schema wherever it occurs in the parameters or the result: an enum, a range. It
-// panics on an invalid schema.
+// panics on an invalid schema, and on a number in it that a float64 does not hold.
 func Form[T any](schema string) Option {
 	var form jsonschema.Schema
-	if err := json.Unmarshal([]byte(schema), &form); err != nil {
+	err := json.Unmarshal([]byte(schema), &form)
+	if err == nil {
+		err = checkFloats(schema)
+	}
+	if err != nil {
 		panic(fmt.Sprintf("tools: form of %v: %v", reflect.TypeFor[T](), err))
 	}
 	return func(s *settings) { s.typeSchemas[reflect.TypeFor[T]()] = &form }
+}
+
+// checkFloats refuses a number in a schema that would become another: jsonschema.Schema holds numbers as float64.
+func checkFloats(schema string) error {
+	v, err := jsonval.Decode([]byte(schema))
+	jsonval.ContainsAny(v, func(v any) bool {
+		n, isNumber := v.(json.Number)
+		if !isNumber {
+			return false
+		}
+		f, _ := n.Float64()
+		kept, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64))
+		if written, ok := new(big.Rat).SetString(n.String()); !ok || kept == nil || written.Cmp(kept) != 0 {
+			err = fmt.Errorf("%s has more digits than a float64 holds: give long numbers the type string", n)
+		}
+		return err != nil
+	})
+	return err
 }

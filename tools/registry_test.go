@@ -89,6 +89,19 @@ func TestAResultKeepsItsNumbersAndHasNoNullForAnEmptyList(t *testing.T) {
 	}
 }
 
+func TestAWholeNumberIsReadToTheDigit(t *testing.T) {
+	t.Parallel()
+	const text = `{"id":"7","lines":[{"price":1,"pieces":%s}]}`
+	result, err := orderTool(t).Call(bg, params(t, fmt.Sprintf(text, "9007199254740993.0")))
+	if err != nil || !strings.Contains(encoded(t, result), `"pieces":9007199254740993,`) {
+		t.Errorf("%s, %v", encoded(t, result), err)
+	}
+	result, err = orderTool(t).Call(bg, params(t, fmt.Sprintf(text, "4503599627370497.1")))
+	if err == nil || !strings.Contains(err.Error(), "4503599627370497.1, not a whole number") {
+		t.Errorf("%v, %v", result, err)
+	}
+}
+
 func TestParametersThatDoNotFitAreAFinalError(t *testing.T) {
 	t.Parallel()
 	tool := orderTool(t)
@@ -248,6 +261,9 @@ func TestRegisteringWhatIsNoToolPanics(t *testing.T) {
 			})
 		},
 		"a form that is none": func(r *Registry) { Register(r, "a", ok, Form[grade](`{"type":5}`)) },
+		"a form with an id that would change": func(r *Registry) {
+			Register(r, "a", ok, Form[grade](`{"enum":[0.1,1e3,9007199254740993]}`))
+		},
 	} {
 		func() {
 			defer func() {
