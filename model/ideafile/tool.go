@@ -67,6 +67,9 @@ var ToolMetaKeys = strings.Fields(`_activity _approval _delegate _order _output 
 // Path is the Tool's place in an Idea file.
 func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name) }
 
+// MaxToolName is how long the name of a Tool may be, in bytes.
+const MaxToolName = 64
+
 // ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
 // that was found sound before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
@@ -76,8 +79,8 @@ func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 		return nil
 	}
 	t := &Tool{Name: name, Source: source, Timeout: defaultTimeout, MaxAttempts: defaultAttempts}
-	if name == "" || strings.HasPrefix(name, "_") || len(name) > 64 {
-		ps.Add(path, "a tool's name has 1 to 64 bytes and does not begin with _")
+	if name == "" || strings.HasPrefix(name, "_") || len(name) > MaxToolName {
+		ps.Add(path, "a tool's name has 1 to %d bytes and does not begin with _", MaxToolName)
 	}
 	t.Description = jsonval.AsText(source["description"])
 	t.readParams(path, ps)

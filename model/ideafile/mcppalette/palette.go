@@ -9,6 +9,7 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
@@ -143,9 +144,14 @@ func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) 
 
 // addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
 func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
-	name := s.Name + "_" + spec.Name
-	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, name)
 	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
+	whole := s.Name + "_" + spec.Name
+	name := strings.ToValidUTF8(spelling.ShortenID(whole, whole, ideafile.MaxToolName), "")
+	if name != whole {
+		notes = append(notes, fmt.Sprintf("it is called %s here: a tool's name has at most %d bytes", name,
+			ideafile.MaxToolName))
+	}
+	path := jsonval.JSONPathWithKey(ideafile.ToolsPath, name)
 	var ps diag.Problems
 	if _, taken := b.palette.ToolSources[name]; taken || b.idea.Tool(name) != nil {
 		b.palette.Problems.Add(path, "a tool of the MCP server %s would have the same name; give this one "+

@@ -247,6 +247,25 @@ func TestAToolThatNeedsWhatNoCallCanGiveSaysSo(t *testing.T) {
 	}
 }
 
+// The protocol allows names of 128 characters, and the server's own name stands before them.
+func TestAToolWithALongNameIsShortened(t *testing.T) {
+	t.Parallel()
+	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"a": {"url": "https://a.example"}}}}`))
+	one, two := strings.Repeat("x", 127)+"1", strings.Repeat("x", 127)+"2"
+	f := mcppalette.ResolveTools(idea, offers(t, fmt.Sprintf(`{"a": [{"name": %q}, {"name": %q}]}`, one, two)))
+	after, ps := ideafile.ReadIdea(f.AddToIdeaSource(idea.Source))
+	if len(ps.Errors())+len(f.Problems.Errors()) > 0 || len(after.Tools) != 2 {
+		t.Fatal(ps, f.Problems)
+	}
+	for n, tool := range after.Tools {
+		ref, _ := tool.MCPToolRef()
+		if len(tool.Name) > ideafile.MaxToolName || ref.ToolNameOnServer != one && ref.ToolNameOnServer != two ||
+			!strings.Contains(strings.Join(f.NotesByServer["a"], "\n"), "it is called "+tool.Name+" here") {
+			t.Errorf("%d: %s is %s: %v", n, tool.Name, ref.ToolNameOnServer, f.NotesByServer)
+		}
+	}
+}
+
 // A server could make an Idea grow without end by what cannot be used of its tools.
 func TestWhatIsSaidOfOneServerIsBounded(t *testing.T) {
 	t.Parallel()
