@@ -32,7 +32,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 		for _, s := range idea.Config.MCP {
 			note(s, s.URL)
 			if len(s.Command) > 0 {
-				commands[strings.Join(s.Command, " ")] = true
+				commands[mcptool.EntryFor(s)] = true
 			}
 		}
 		for _, one := range slices.Concat(idea.Config.LLMs, idea.Config.RecheckLLMs()) {

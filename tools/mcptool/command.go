@@ -62,6 +62,22 @@ func (c command) allows(words []string) bool {
 		(c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
 }
 
+// EntryFor returns the entry of the list that admits a server's command with its variables: up to a word that no entry
+// can hold, if there is one.
+func EntryFor(server ideafile.MCPServer) string {
+	var words []string
+	for _, name := range jsonval.SortedKeys(server.Env) {
+		words = append(words, name+"=")
+	}
+	for n, word := range server.Command {
+		if n > 0 && (word == "" || word[0] == '\'' || word[0] == '"' || strings.ContainsAny(word, ";\n \t")) {
+			return strings.Join(append(words, "*"), " ")
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
 // admit returns why a server's command may not be run.
 func (h *Hub) admit(server ideafile.MCPServer) error {
 	if h.commandsErr != nil {
@@ -86,7 +102,7 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 		return refusedError{fmt.Errorf("the variable %s may not be set: write %s= before the command in %s",
 			unset, unset, CommandsVariable)}
 	}
-	return refusedError{fmt.Errorf("the command %q is not in %s", strings.Join(server.Command, " "), CommandsVariable)}
+	return refusedError{fmt.Errorf("the command %q is not in %s", EntryFor(server), CommandsVariable)}
 }
 
 // inheritedVariables are the variables that a command inherits from the worker: none that may hold a secret.

@@ -64,6 +64,19 @@ func TestNoProgramRunsThatTheWorkerDoesNotAllow(t *testing.T) {
 	}
 }
 
+func TestWhatARefusalSaysToListAdmitsTheCommand(t *testing.T) {
+	t.Parallel()
+	withEnv := program("and more", "; ls")
+	withEnv.Env = map[string]string{"B": "2", "A": "1"}
+	exact := os.Args[0] + " " + mcptest.Argument
+	for want, s := range map[string]ideafile.MCPServer{exact: program(), "A= B= " + exact + " *": withEnv} {
+		refusal(t, hub(t, "", "*", nil), s, fmt.Sprintf("the command %q is not in", want))
+		if _, err := hub(t, want, "", nil).List(t.Context(), s); err != nil {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
 func TestNoHostIsReachedThatTheWorkerDoesNotAllow(t *testing.T) {
 	t.Parallel()
 	far, host := served(t, mcptest.Handler(mcptest.New("Adds.", nil)))
