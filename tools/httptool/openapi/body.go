@@ -9,6 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -42,7 +43,7 @@ func (t *tool) readBody() error {
 		err = errFile
 	}
 	if err != nil {
-		if ref.Value.Required {
+		if ref.Value.Required || t.isBodyNeeded(ref.Value.Content) {
 			return err
 		}
 		t.note("the request's body is left out: %s", err)
@@ -61,6 +62,17 @@ func (t *tool) readBody() error {
 			ref.Value.Required)
 	}
 	return nil
+}
+
+// isBodyNeeded reports whether every form of the body requires a member: without one the server refuses each request.
+func (t *tool) isBodyNeeded(content openapi3.Content) bool {
+	for key := range content {
+		schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
+		if len(jsonschema.Required(t.doc.plainSchema(schema))) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // bestContent is the content that an HTTP tool sends best, and its key: JSON, a form, a text.
@@ -160,7 +172,7 @@ func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) 
 			err = errForm
 		}
 		if err != nil {
-			if m.required && required {
+			if m.required {
 				return fmt.Errorf("form member %q is needed: %w", name, err)
 			}
 			t.note("form member %q is left out: %s", name, err)

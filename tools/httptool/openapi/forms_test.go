@@ -85,6 +85,8 @@ func TestAnOperationThatNeedsWhatCannotBeSentIsLeftOut(t *testing.T) {
 		`{"requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": {"type": "array"}}}}}`:                                                                                "its form is no list of named members",
 		`{"requestBody": {"required": true, "content": {"application/x-www-form-urlencoded": {"schema": {"type": "object", "required": ["f"], "properties": {"f": {"type": "file"}}}}}}}`:   `form member "f" is needed: an HTTP tool cannot send a file`,
 		`{"requestBody": {"required": true, "content": {"multipart/form-data": {"schema": {"type": "object", "properties": {"f": {"type": "file"}}}}}}}`:                                    "an HTTP tool cannot send multipart/form-data",
+		`{"requestBody": {"content": {"multipart/form-data": {"schema": {"type": "object", "required": ["f"], "properties": {"f": {"type": "file"}}}}}}}`:                                   "an HTTP tool cannot send multipart/form-data",
+		`{"requestBody": {"content": {"application/x-www-form-urlencoded": {"schema": {"type": "object", "required": ["o"], "properties": {"o": {"type": "object"}}}}}}}`:                   `form member "o" is needed`,
 		`{"requestBody": {"required": true, "content": {"*/*": {"schema": {"type": "file"}}}}}`:                                                                                             "an HTTP tool cannot send a file",
 	} {
 		if tool, _, err := one(t, "post", "/x/{id}", operation, ""); err == nil ||

@@ -16,7 +16,7 @@ func (t *tool) readServer() error {
 	if t.base == "" {
 		server := t.server()
 		if server == nil {
-			return errors.New("the document names no server: say which")
+			return errors.New("the document names no server: say which, with --server")
 		}
 		address := server.URL
 		for name, v := range server.Variables {
@@ -25,7 +25,7 @@ func (t *tool) readServer() error {
 			}
 		}
 		if err := t.takeServer(address); err != nil {
-			return fmt.Errorf("server %q %w: say which", server.URL, err)
+			return fmt.Errorf("server %q %w: say which, with --server", server.URL, err)
 		}
 	}
 	if u, err := url.Parse(t.base); err == nil {
