@@ -109,8 +109,8 @@ func (x *exchange) cure() string {
 		return "Mend its key at the worker (" + x.client.config.variable("OPENAI_API_KEY") + "), start the worker " +
 			"again, and "
 	case !isBatch && (e.status == http.StatusNotFound || e.status == http.StatusMethodNotAllowed):
-		return fmt.Sprintf("See that %s is its address, which mostly ends with /v1, and that it has the model %s; then ",
-			x.client.config.variable("OPENAI_BASE_URL"), x.params.Model)
+		return fmt.Sprintf("See that %s is its address, which mostly ends with /v1, and that it has the model %s; "+
+			"then ", x.client.config.variable("OPENAI_BASE_URL"), x.params.Model)
 	}
 	return ""
 }

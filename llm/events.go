@@ -31,8 +31,8 @@ type eventReader struct {
 	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
 	event    *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
 	err      error
-	// strayLines is the beginning of the lines that belong to no event, as of a page in place of a stream, and of events
-	// with the server's words in place of a choice.
+	// strayLines is the beginning of the lines that belong to no event, as of a page in place of a stream, and of
+	// events with the server's words in place of a choice.
 	strayLines []byte
 }
 
