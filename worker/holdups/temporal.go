@@ -44,8 +44,8 @@ func InTemporal(ctx context.Context, c client.Client, activities []string) (map[
 		read    func(id, process string, entries []string) (string, turn.HeldUp)
 	}{pauseAttribute: {pauses, pauseIn}, problemsAttribute: {problems, problemIn}} {
 		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxInTemporal,
-			Query: fmt.Sprintf("%s IN ('%s') AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'", attribute,
-				strings.Join(look.entries, "', '"), protocol.ProcessType, protocol.InstanceType)})
+			Query: fmt.Sprintf("%s IN ('%s') AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
+				attribute, strings.Join(look.entries, "', '"), protocol.ProcessType, protocol.InstanceType)})
 		var unknown *serviceerror.InvalidArgument
 		switch {
 		case errors.As(err, &unknown):
