@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -73,7 +72,7 @@ func (x *exchange) classify(err error) *Error {
 	}
 	var none errNoReply
 	var unreadable errUnreadable
-	errors.As(err, &none)
+	isNone := errors.As(err, &none)
 	e := x.serverError
 	if e == nil {
 		says := "cannot be reached"
@@ -81,7 +80,7 @@ func (x *exchange) classify(err error) *Error {
 			says = "gives no reply"
 		}
 		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), says, x.redact(x.cause(err)))
-		if errors.As(err, &none) && x.isPage() {
+		if isNone && x.isPage() {
 			return &Error{Code: turn.CodeLLMUnreachable, Message: message + ". See that " +
 				x.client.config.variable("OPENAI_BASE_URL") + " is the address of an LLM's server, and that no proxy " +
 				"wants a login before it; then resume the process"}
@@ -119,11 +118,7 @@ func (x *exchange) cure() string {
 // address that is not an LLM's: a person must mend that, and waiting does not. A batch is waited for all the same: its
 // server has taken it.
 func (x *exchange) isPage() bool {
-	if x.response == nil || !isStream(x.response.Request) {
-		return false
-	}
-	kind, _, _ := mime.ParseMediaType(x.response.Header.Get("Content-Type"))
-	return kind == "text/html"
+	return x.response != nil && isStream(x.response.Request) && isHTML(x.response)
 }
 
 func (x *exchange) cause(err error) string {

@@ -91,8 +91,7 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	if err != nil || stream {
 		return response, err
 	}
-	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
-	if kind == "text/html" && response.StatusCode < http.StatusBadRequest { // no interface answers so
+	if isHTML(response) && response.StatusCode < http.StatusBadRequest { // no interface answers so
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		_ = response.Body.Close()
 		return response, errNoReply{oneLine(text)}
@@ -103,6 +102,11 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 
 // isStream reports whether the answer is read event by event.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
+
+func isHTML(r *http.Response) bool {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return kind == "text/html"
+}
 
 // respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all by then, not
 // even a status. The server then counts as unavailable, and there must be time left to report that.

@@ -101,6 +101,14 @@ func TestAnInstanceThatTakesAllBackHasTheStateThatItBeganWith(t *testing.T) {
 	}
 }
 
+// runAll has every ready Call succeed.
+func runAll(i *dataflow.Instance) {
+	for _, r := range i.Advance() {
+		i.SucceedCall(r.Record.ID, "1")
+	}
+	i.Advance()
+}
+
 // A Call that waits for a person with other parameters keeps them if it has read nothing that is taken back.
 func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 	t.Parallel()
@@ -113,13 +121,7 @@ func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 		i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
 	}
 	i.CloseRequest(1)
-	runAll := func() {
-		for _, r := range i.Advance() {
-			i.SucceedCall(r.Record.ID, "1")
-		}
-		i.Advance()
-	}
-	runAll()
+	runAll(i)
 	for call, n := range map[string]string{"1.2": "5", "1.3": "6"} {
 		err := i.ApplyDecision(approval.Decision{Kind: policy.Amend, CallID: call,
 			AmendedParams: jsonval.Object{"n": n}})
@@ -128,7 +130,7 @@ func TestWhatAPersonAmendedStaysAmended(t *testing.T) {
 		}
 	}
 	i.BeginUndo(undo.OfInstance(i, "p", approval.UndoOrder{By: "ann"}, func(id string) string { return id }))
-	runAll()
+	runAll(i)
 	if said := i.DrainWithdrawn(func() bool { return true }); said == nil || said.Failed {
 		t.Fatalf("%+v", said)
 	}
@@ -167,15 +169,9 @@ func TestWhatTakesBackIsBlockedByWhatIsNotThere(t *testing.T) {
 			i.AcceptCall(1, n+1, ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(call)))
 		}
 		i.CloseRequest(1)
-		runAll := func() {
-			for _, r := range i.Advance() {
-				i.SucceedCall(r.Record.ID, "1")
-			}
-			i.Advance()
-		}
-		runAll()
+		runAll(i)
 		i.BeginUndo(undo.OfInstance(i, "p", approval.UndoOrder{By: "ann"}, func(id string) string { return id }))
-		runAll()
+		runAll(i)
 		said := i.DrainWithdrawn(func() bool { return true })
 		if said == nil || said.Failed != (row.want != "") || !strings.Contains(said.Summary, row.want) {
 			t.Errorf("%s: %+v", row.name, said)
