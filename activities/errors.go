@@ -48,7 +48,7 @@ func toolError(err error) error {
 		})
 }
 
-// throttledError has the instance of a Call wait, and make the last attempt again, which does not count.
+// throttledError makes the instance of a Call wait and then repeat the last attempt, which does not count.
 func throttledError(info activity.Info, err error, wait time.Duration) error {
 	left := int32(1)
 	if info.RetryPolicy != nil {

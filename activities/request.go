@@ -60,8 +60,8 @@ func (a *Activities) attemptRequest(ctx context.Context, setup protocol.RequestS
 	return reply, nil
 }
 
-// brokenOff is what is kept of a reply with a fault, as behind Calls that were not delivered: what arrived of it is the
-// solution. It may be nil.
+// brokenOff returns what is kept of a reply that ended with a fault, for instance because its Calls were not
+// delivered. The Calls that instances accepted are the solution. reply may be nil.
 func brokenOff(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 	if reply == nil {
 		reply = &turn.LLMReply{}

@@ -83,7 +83,7 @@ func (d Decision) Validate() error {
 	}
 	payload := d.payload()
 	if d.Key != nil && d.Proof == "" && approval.TakesProof(d.Kind) {
-		payload["proof"] = "made when it is sent" // it says who decides
+		payload["proof"] = "made when it is sent" // stands for the signature, which names who decides
 	}
 	_, err := approval.ReadDecision(d.Kind, payload)
 	return kind.Of(ErrInvalid, err)

@@ -36,7 +36,7 @@ type Plan struct {
 	// AskedLater lists the Calls that a person must still decide on before they run, even after the Plan is approved;
 	// nil if that is unknown.
 	AskedLater []AskedLater `json:"askedLater"`
-	// Past is what earlier processes took; nil: there are none to go by.
+	// Averages is what earlier processes took on average; nil if there were none.
 	Averages *HistoricalAverages `json:"past"`
 	// InWords tells what the Plan would do, in its order, up to 1,000 Calls.
 	InWords []PlannedCall `json:"-"`

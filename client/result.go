@@ -80,7 +80,7 @@ func refusedIdea(id string, failed *temporal.ApplicationError) error {
 	return &InvalidError{Source: id, Problems: problems}
 }
 
-// whole puts the values of the store back into a Result.
+// restoreResult puts the values of the store back into a Result.
 func (p *Process) restoreResult(ctx context.Context, r loop.Result) (loop.Result, error) {
 	values := p.client.archive.values
 	ctx = blobs.ForProcess(ctx, p.id)

@@ -261,7 +261,7 @@ func (o *StartOptions) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// startError tells a server that refuses from one that does not answer.
+// startError tells an error of a server that refused from that of a server that did not answer.
 func startError(id string, err error) error {
 	switch {
 	case errors.Is(err, ErrOtherStart):

@@ -109,8 +109,8 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	return p.steer(ctx, approval.SteerAdd, payload)
 }
 
-// AddRows is Add of the rows of a file, JSON Lines or CSV by its name. The error is an *InvalidError where something
-// is wrong with them; warnings keep none from being added.
+// AddRows adds the rows of a file: JSON Lines or CSV, by its name. The error is an *InvalidError if rows are invalid.
+// Rows with warnings are added all the same.
 func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) (warnings diag.Problems, err error) {
 	idea, err := p.Idea(ctx)
 	if err != nil {
@@ -123,8 +123,8 @@ func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) 
 	return problems, p.Add(ctx, Addition{Context: messages}, by)
 }
 
-// Cancel ends the process: its Request and its Calls are broken off, and nothing more runs. It returns when the process
-// has ended; the error is a *RefusedError where it had ended already, or ended otherwise in that moment.
+// Cancel ends the process: it interrupts its Request and its Calls, and nothing more runs. It returns once the process
+// has ended. The error is a *RefusedError if the process had already ended or ended another way meanwhile.
 func (p *Process) Cancel(ctx context.Context) error {
 	const name = "cancel"
 	info, err := p.describe(ctx)

@@ -71,8 +71,8 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFr
 	return f, err
 }
 
-// undoneHereOrBefore says, by their ids, which Calls of the process were undone, and which that it was forked with: of
-// one that was forgotten nobody knows these.
+// undoneHereOrBefore maps the ids of the undone Calls of this process, and of those that it was forked with, to how
+// they were undone. For a forgotten process, the second kind is unknown.
 func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, error) {
 	made, _, err := c.undoneCalls(ctx)
 	if err != nil {

@@ -42,7 +42,7 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	switch r := reply.(type) {
 	case *workflowservice.PollWorkflowTaskQueueResponse:
 		if !g.checkWorkflowTask(ctx, cc, req.(pollRequest), r) {
-			r.Reset() // as a poll that found nothing
+			r.Reset() // reported as a poll that found no task
 		}
 	case *workflowservice.RespondWorkflowTaskCompletedResponse:
 		if t := r.GetWorkflowTask(); t != nil && !g.checkWorkflowTask(ctx, cc, req.(pollRequest), t) {

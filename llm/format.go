@@ -54,7 +54,8 @@ func (x *exchange) downgradeFormat() bool {
 	if e == nil {
 		return false
 	}
-	// A server's words for a form that it cannot keep to: of the request, or of what its LLM wrote.
+	// How servers name an output format that they do not support: one that the Request asks for, or one that the LLM
+	// failed to follow.
 	words := []string{"response_format", "response format", "json_schema", "json schema", "json_object",
 		"structured output", "grammar", "json_validate_failed"}
 	switch e.status {

@@ -27,7 +27,7 @@ type rateLimiter struct {
 	reservations map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
 }
 
-// modelPause is how long a server wants to hear nothing for a model, in its own words.
+// modelPause is how long a server asked not to be called for a model, in the server's own words.
 type modelPause struct {
 	until time.Time
 	words string

@@ -32,8 +32,8 @@ type jsonConverter struct{}
 // CLI prints it as base64.
 const inlineMark = ' '
 
-// IsKeptInline reports whether a payload is an answer to a query, which stays where it is whatever its size: it is no
-// part of history, and people without our store read it.
+// IsKeptInline reports whether a payload answers a query. Such a payload stays inline at any size: it is not part of
+// history, and people without our store read it.
 func IsKeptInline(p *commonpb.Payload) bool {
 	data := p.GetData()
 	return len(data) > 0 && data[0] == inlineMark &&

@@ -68,8 +68,8 @@ type DelegateReport struct {
 type DelegateRef struct {
 	Call string `json:"call"`
 	ProcessRef
-	// Status, Waiting and HeldUp are what it told last, and Code why it is paused; Claim is its share of what its
-	// instance may begin.
+	// Status, Waiting and HeldUp are what the delegate reported last. Code is why it is paused. QuotaClaim is its
+	// share of what its instance may begin.
 	Status     loop.Status      `json:"status,omitempty"`
 	Waiting    []string         `json:"waiting,omitempty"`
 	HeldUp     []turn.HeldUp    `json:"heldUp,omitempty"`

@@ -85,7 +85,7 @@ const MemoSimulated = "simulated"
 // memo field that names that process.
 const UndoesMeta = "undoes"
 
-// Memo is the memo of a process with an Idea; a simulated one is marked.
+// Memo returns the memo of a process with this Idea. A simulated process is marked.
 func Memo(idea *ideafile.Idea) jsonval.Object {
 	m := jsonval.Object{MemoPath: idea.ProcessPath, MemoVersion: idea.ProcessVersion}
 	if idea.Simulation != nil {

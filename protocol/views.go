@@ -92,7 +92,7 @@ type Approval struct {
 	Instance string `json:"instance"`
 	approval.Pending
 	ApprovalContext
-	// The reader of the answer adds Call and Reasoning: the workflow reports what runs, and not its name.
+	// The workflow reports only what runs. The reader of the answer adds Call and Reasoning.
 	shown.Call
 	// Reasoning is the reason that the LLM gave for the Call, where it did.
 	Reasoning string `json:"reasoning,omitempty"`
@@ -111,7 +111,8 @@ func (ProcessApprovals) inline() {}
 type PlanView struct {
 	Process string `json:"process"`
 	approval.Plan
-	// Excluded are the people whom rules exclude from the decision; nil: nobody, or a worker from before tells of them.
+	// Excluded are the people whom rules exclude from the decision; nil if there are none, or if an older worker
+	// answered.
 	Excluded *approval.Excluded `json:"excluded,omitempty"`
 	// Deputies are the remarks that name deputies of who may decide; the whole knows those of its parts.
 	Deputies []approval.Decision `json:"deputies,omitempty"`

@@ -217,7 +217,7 @@ func TestAnUndoIsRefusedInASentence(t *testing.T) {
 	if n := len(b.standing(t)); n != 2 {
 		t.Errorf("%d are booked", n)
 	}
-	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing is taken back: --yes takes it back")
+	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing was undone: repeat with --yes")
 	d.do("forget", "p", "--reason", "they asked").is(exit.Done)
 	undo("p", "--reason", "x").is(exit.Usage).complains("forgotten")
 }

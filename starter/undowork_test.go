@@ -18,7 +18,7 @@ func TestAProcessAtWorkIsPausedAndTakesBack(t *testing.T) {
 	d.do("undo", "p", "--dry-run").is(exit.Done).tells(" would be taken back, as p\n",
 		"it is at work: it is paused first")
 	d.do("undo", "p", "--dry-run", "--as", "q").is(exit.Usage).complains("so it cannot be done as process q")
-	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing is taken back: --yes takes it back")
+	d.do("undo", "p", "--reason", "x").is(exit.Usage).complains("nothing was undone: repeat with --yes")
 	if said := d.do("list").is(exit.Done).out; strings.Contains(said, "paused") {
 		t.Errorf("it is paused though nothing is done: %s", said)
 	}

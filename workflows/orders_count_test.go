@@ -153,7 +153,7 @@ func TestOnlyTheWholeProcessTakesOrdersAndApprovesUnderThem(t *testing.T) {
 	refused := func(n int) bool {
 		v := s.processStatus()
 		return v.Refused == n &&
-			strings.Contains(v.Refusals[n-1].Reason, "the process itself approves under standing orders")
+			strings.Contains(v.Refusals[n-1].Reason, "only the process itself approves under standing orders")
 	}
 	before := s.processStatus().Refused
 	s.signal(s.id, policy.Approve, forged)

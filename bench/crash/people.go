@@ -46,6 +46,6 @@ func (r *trial) decide(ctx context.Context, a protocol.Approval) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// What does not arrive is decided in the next round.
+	// A decision whose signal fails is made again in the next round.
 	_ = r.client.Temporal().SignalWorkflow(ctx, a.Process, "", signal, payload)
 }

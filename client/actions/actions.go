@@ -73,7 +73,7 @@ type Counter struct {
 // NewCounter returns one that has counted nothing.
 func NewCounter() *Counter { return &Counter{Counts: Counts{}} }
 
-// ofEvents are the events that are one action each.
+// ofEvents maps each type of event that is billed as one action to its kind.
 var ofEvents = map[enums.EventType]string{
 	enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:               Starts,
 	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: Children,

@@ -134,7 +134,7 @@ func headerWarnings(place string, header []string, shared ideafile.InstanceView)
 		ps.Warn(place, "the only column is named %q: if these are several, remove the quotes around "+
 			"whole lines", header[0])
 	}
-	if slices.Contains(header, "type") { // which rows of several kinds share
+	if slices.Contains(header, "type") { // shared by rows of several kinds
 		return ps
 	}
 	properties := jsonschema.Properties(shared.SchemaByKind[ideafile.TypeInput])

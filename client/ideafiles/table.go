@@ -179,7 +179,7 @@ func checkTable(text []byte, separator rune) (line int, err error) {
 		case b == '\n' && !quoted:
 			first, cells = next, 0
 			continue
-		case cells == 0 && b != '\r': // a line without anything is none
+		case cells == 0 && b != '\r': // an empty line is no row
 			left, cells = left-jsonval.ObjectParts-1, 1
 		}
 		switch {

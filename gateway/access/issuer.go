@@ -42,7 +42,7 @@ const (
 )
 
 const (
-	issuerTimeout        = 10 * time.Second // that one question to the issuer may take
+	issuerTimeout        = 10 * time.Second // of one request to the issuer
 	retryAfter           = 5 * time.Second  // after which an issuer that did not answer is asked again
 	maxIssuerAnswerBytes = 1 << 20          // bytes of one of its answers
 	maxGroups            = 1000             // of one person
@@ -68,11 +68,11 @@ func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	case err != nil || u.Host == "" || !isSafe(u):
 		return nil, fmt.Errorf("access: the issuer %q is no https address", i.URL)
 	case i.Audience == "":
-		return nil, errors.New("access: an issuer's tokens are for many programs: set the audience of this " +
-			"gateway's tokens")
+		return nil, errors.New("access: the audience is missing: set the audience of this gateway's tokens, since " +
+			"the issuer makes tokens for many programs")
 	case i.Roles == nil:
-		return nil, errors.New("access: an issuer's tokens only say who somebody is: set a file of roles that " +
-			"says what they may do")
+		return nil, errors.New("access: the file of roles is missing: tokens only say who somebody is; set a file " +
+			"of roles that says what they may do")
 	}
 	if i.Name == "" {
 		i.Name = claimEmail

@@ -39,7 +39,8 @@ const CallbackPath = "/desk/callback"
 func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	switch u, err := url.Parse(c.URL); {
 	case c.ID == "":
-		return nil, errors.New("access: people log in with a client of the issuer: set its id")
+		return nil, errors.New("access: the client's id is missing: set the id of the issuer's client with which " +
+			"people log in")
 	case len(c.Secret) < minTokenLength:
 		return nil, fmt.Errorf("access: the client's secret, with which sessions are sealed, has fewer than %d "+
 			"characters",

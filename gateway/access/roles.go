@@ -126,7 +126,7 @@ func readRole(v any) (out role, err error) {
 	}
 	may, ok := jsonval.AsStringList(m["may"])
 	if !ok || len(may) == 0 {
-		return out, fmt.Errorf(`"may" lists rights: look, start, decide, steer`)
+		return out, fmt.Errorf(`"may" must list at least one right: look, start, decide or steer`)
 	}
 	for _, right := range may {
 		if !slices.Contains(Rights, Right(right)) {
@@ -137,7 +137,7 @@ func readRole(v any) (out role, err error) {
 	for key, check := range map[string]func(string) error{"people": policy.CheckName, "groups": policy.CheckGroup} {
 		names, ok := jsonval.AsStringList(m[key])
 		if !ok && m[key] != nil {
-			return out, fmt.Errorf("%q is a list of names", key)
+			return out, fmt.Errorf("%q must be a list of names", key)
 		}
 		for _, name := range names {
 			if err := check(name); err != nil {
@@ -147,7 +147,7 @@ func readRole(v any) (out role, err error) {
 	}
 	out.people, _ = jsonval.AsStringList(m["people"])
 	if out.groups, _ = jsonval.AsStringList(m["groups"]); len(out.people)+len(out.groups) == 0 {
-		err = fmt.Errorf("a role names people or groups")
+		err = fmt.Errorf("a role must name people or groups")
 	}
 	return out, err
 }

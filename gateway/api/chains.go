@@ -140,7 +140,7 @@ func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) 
 		drawing.Calls, out.IsPendingPlan = list[n].Drawn, true
 	case in.Digest != "":
 		return out, problem(http.StatusNotFound, CodeNotFound, "no Plan with this digest waits in "+in.ID)
-	default: // of a process that Temporal does not know the store may have Ideas
+	default: // the store may have Ideas of a process that Temporal does not know
 		if drawing, err = a.Client.Chain(in.ID).PlanWithStatus(ctx); err != nil {
 			return out, err
 		}

@@ -54,7 +54,8 @@ func (v *visit) decideMany() error {
 	})
 }
 
-// surePage asks once more before one decision is taken on many Calls: with what they are, and the sum of their money.
+// surePage asks for confirmation before one decision is applied to many Calls. It shows the Calls and the sum of their
+// money.
 type surePage struct {
 	frame
 	Kind, Reason, Back string

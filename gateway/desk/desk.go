@@ -55,7 +55,7 @@ type Desk struct {
 	login    *access.IssuerLogin // nil: people come with the token
 	seen     *blobs.Recent[*seenIdea]
 	checks   *lru.Cache[string, *check] // by the process and the digest of its latest Idea, which takes all digests
-	found    *lru.Cache[string, any]    // a moment ago, of what takes long to find
+	found    *lru.Cache[string, any]    // recent results that take long to compute, for lately
 	reading  *shared.Works              // of the store
 	asking   *shared.Works              // of workers
 	listing  *shared.Works              // of the server

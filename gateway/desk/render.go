@@ -140,7 +140,7 @@ func (v *visit) entered(field string) string { return strings.TrimSpace(v.PostFo
 // by is the caller, with the reason in the form.
 func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.entered("reason")} }
 
-// gone is an error that is shown as it is.
+// notFound is an error that the page shows as it is.
 func notFound(format string, args ...any) error {
 	return access.Refuse(http.StatusNotFound, api.CodeNotFound, format, args...)
 }

@@ -38,7 +38,7 @@ type undoList struct {
 	Rows    []undoRow
 }
 
-// undoRow is a Call that was done, in the words of the business, and what takes it back or why nothing does.
+// undoRow is a Call that was done, in the words of the business, with what undoes it or why nothing does.
 type undoRow struct {
 	ID, Href     string // Href is the page on which to undo it, or the process that it ran, alone
 	Did, By      shown.Parts

@@ -163,8 +163,8 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	wrong = append(wrong, err)
 	audience := getenv(AudienceVariable)
 	if audience == "" {
-		wrong = append(wrong, errors.New("an issuer's tokens are for many programs: set "+AudienceVariable+
-			" to the audience of the tokens for this gateway"))
+		wrong = append(wrong, errors.New(AudienceVariable+" is missing: set it to the audience of the tokens for this "+
+			"gateway, since the issuer makes tokens for many programs"))
 		audience = AudienceVariable // the rest is looked at all the same
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{

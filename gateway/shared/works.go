@@ -48,8 +48,8 @@ type PendingError struct{ Checked, Of int }
 
 func (*PendingError) Error() string { return "shared: it is being worked out" }
 
-// Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a *Late, and
-// the next Ask returns the result. A patience of 0 waits to the end.
+// Ask returns the result of find, or its recent result. If find takes longer than patience, the error is a
+// *PendingError, and the next Ask returns the result. A patience of 0 waits to the end.
 func Ask[T any](
 	ctx context.Context, all *Works, key string, patience time.Duration, find func(context.Context, *Work) (T, error),
 ) (v T, err error) {

@@ -88,7 +88,7 @@ func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err == nil && n < 1 {
-		err = errors.New("it is at least 1")
+		err = errors.New("want at least 1")
 	}
 	if err != nil {
 		return 0, fmt.Errorf("heap: read %s: %q: %w", variable, text, err)

@@ -58,6 +58,6 @@ func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 func (s *Server) Close() {
 	_ = s.http.Close()
 	s.serving.Wait()
-	_ = s.http.Close() // one that was being accepted is known only now
+	_ = s.http.Close() // closes a connection that was still being accepted at the first Close
 	s.open.Wait()
 }

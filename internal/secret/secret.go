@@ -17,8 +17,8 @@ const MinLength = 4
 // Striker strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
 type Striker struct{ needles []needle }
 
-// NewStriker makes a Striker of names and values; `[secret NAME]` takes a value's place. Values shorter than Least are
-// left alone.
+// NewStriker makes a Striker of names and values; `[secret NAME]` takes a value's place. Values shorter than MinLength
+// are left alone.
 func NewStriker(secrets map[string]string) *Striker {
 	s := &Striker{}
 	for _, name := range jsonval.SortedKeys(secrets) {

@@ -5,8 +5,8 @@
 //	read, err := Read(past.Run{ProcessID: id, Ideas: ideas, Log: log})
 //	report, err := Compare(newIdea, bind, planner, read...)
 //
-// Every instance is run twice by the same dataflow.Instance that runs real ones: as it went (pastRun), and as the new
-// Idea would have it go (newProcess, with the loop.Loop of a real process). Each run leaves a trace, the Calls with
+// Every instance is run twice by the same dataflow.Instance that runs real ones: as it went (replayCalls), and as the
+// new Idea would have it go (newRun, with the loop.Loop of a real process). Each run leaves a trace, the Calls with
 // what became of them, and two traces are compared as graphs: a Call is known by its Tool and its resolved parameters,
 // never by its place, its id or its output path.
 //

@@ -84,7 +84,7 @@ func (s *conditionSearch) allInClass() bool {
 	return !slices.ContainsFunc(s.search.Samples, func(sample condition.Sample) bool { return !sample.InClass })
 }
 
-// notRunIn names the instances in which a Call came to its turn and brought nothing, with what became of it there.
+// notRunIn lists the instances in which a Call was reached but gave no result, with its status in each.
 func (h *hardener) notRunIn(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
@@ -142,7 +142,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		return last < first
 	}
 	seen := false
-	//workflowcheck:ignore -- the order does not matter
+	// workflowcheck:ignore -- the order does not matter
 	for r, recorded := range later.recordedByInstance {
 		earlier := c.recordedByInstance[r]
 		switch {
@@ -161,7 +161,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 }
 
 func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
-	//workflowcheck:ignore -- the order does not matter
+	// workflowcheck:ignore -- the order does not matter
 	for r := range c.recordedByInstance {
 		if o.recordedByInstance[r] != nil {
 			return true
@@ -173,7 +173,7 @@ func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
 // requestRange returns the first and the last Request that planned a Call in any instance.
 func (c *mergedCall) requestRange() (first, last int) {
 	first = math.MaxInt
-	//workflowcheck:ignore -- the order does not matter
+	// workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
 		first, last = min(first, recorded.Key.Request), max(last, recorded.Key.Request)
 	}

@@ -34,7 +34,7 @@ func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	}
 }
 
-// callsGivenOtherParams reports whether a Call would be given something else than it was when it ran.
+// wasGivenOtherParams reports whether the Call ran with other parameters than these.
 func (c *recordedCall) wasGivenOtherParams(params jsonval.Object) bool {
 	return c.givenParams != nil && !jsonval.SameValue(c.givenParams, params)
 }

@@ -16,8 +16,9 @@ import (
 // Decision is a person's decision on a Call, whose record keeps it, or on the whole process. The log of the next Idea
 // keeps every one.
 type Decision struct {
-	// Kind is approve, reject, amend, replace or answer; comment, ask, hand-over or deputy, which decide nothing; of a
-	// process pause, resume, revise or add; of a Plan approve-plan, amend-plan or reject-plan.
+	// Kind is, for a Call: approve, reject, amend, replace, answer, or one that decides nothing (comment, ask,
+	// hand-over, deputy); for a process: pause, resume, revise or add; for a Plan: approve-plan, amend-plan or
+	// reject-plan.
 	Kind string `json:"decision"`
 	// CallID is the Call's id; empty if the decision is about the process.
 	CallID string `json:"call,omitempty"`
@@ -51,8 +52,8 @@ type Decision struct {
 	// Tool and Shown are what would have run, as shown to the person.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams jsonval.Object `json:"shown,omitempty"`
-	// OrderID names the standing order under which the decision was taken, and Order is that order until then; or the
-	// one that a process was given, or by which a Call was told of a deputy.
+	// OrderID names the standing order under which the decision was taken; Order is that order as of then. For other
+	// kinds, they are the order that the process was given, or the order that named the Call's deputy.
 	OrderID string         `json:"under,omitempty"`
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.

@@ -91,8 +91,8 @@ func TestNoNameFromOutsideHoldsWhatNobodySees(t *testing.T) {
 		for _, key := range r.names {
 			for name, why := range map[string]string{"ann\u200b": "invisible", "an\x00n": "invisible",
 				"x\u00ad": "invisible", "\u202efinance": "invisible", "\u0430nn": "look alike",
-				"Timeout": "nobody's name", approval.DecidedByProcess: "nobody's name",
-				ideafile.SimulatedPerson: "nobody's name"} {
+				"Timeout": "reserved name", approval.DecidedByProcess: "reserved name",
+				ideafile.SimulatedPerson: "reserved name"} {
 				if why != "invisible" && slices.Contains(notPeople, key) {
 					continue
 				}

@@ -59,8 +59,8 @@ type Notices struct {
 	NewlyDecided   []Notice `json:"decided"`
 	OmittedWaiting int      `json:"moreWaiting,omitempty"`
 	OmittedDecided int      `json:"moreDecided,omitempty"`
-	// Reminders are Calls that still wait, and Escalations those on which further people may decide since the last
-	// notification; at most MaxNotices of each.
+	// Reminders are Calls that still wait. Escalations are Calls on which more people may decide since the last
+	// notification. There are at most MaxNotices of each.
 	Reminders          []Notice `json:"reminders,omitempty"`
 	Escalations        []Notice `json:"escalations,omitempty"`
 	OmittedReminders   int      `json:"moreReminders,omitempty"`

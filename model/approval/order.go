@@ -56,7 +56,7 @@ func ReadStandingOrder(m jsonval.Object) (o StandingOrder, err error) {
 	}
 	if v := m["count"]; v != nil {
 		if o.Count, err = jsonval.ReadCount(v, MaxOrderCount); err != nil {
-			return o, fmt.Errorf(`"count" says how many Calls: %w`, err)
+			return o, fmt.Errorf(`"count", the number of Calls: %w`, err)
 		}
 	}
 	switch err := o.checkID(); {
@@ -245,7 +245,7 @@ func (d *Decision) readOrder(v any) error {
 	m, ok := v.(jsonval.Object)
 	switch {
 	case d.Kind != policy.Approve && d.Kind != SteerDeputy:
-		return fmt.Errorf("only an approval can stand under an order")
+		return fmt.Errorf("only an approval can be given under a standing order")
 	case !ok:
 		return fmt.Errorf("%q is an object, not %s", orderKey, jsonval.TypeOf(v))
 	case d.DecidedBy != "" || len(d.Groups) > 0 || d.Reason != "" || d.Proof != "":

@@ -79,7 +79,7 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 	// people who may decide only after an escalation may give an order for escalated Calls
 	rules = whileWaiting.EscalatedRules(rules)
 	if strings.TrimSpace(giver.Name) == "" {
-		return fmt.Errorf(`"by" is missing: only some people may give it (%s)`, rules)
+		return fmt.Errorf(`"by" is missing: only these may give the order: %s`, rules)
 	}
 	if why := rules.DenialReason(giver, starters); why != "" {
 		return fmt.Errorf("%s", why)

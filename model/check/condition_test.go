@@ -23,7 +23,7 @@ func TestTheConditionOfACallIsChecked(t *testing.T) {
 		"it stands in a Plan that guides": {``, `{"_tool": "do", ` + when("a") + `}`,
 			"only a Call of a Plan with a stage"},
 		"unless without when": {`"stage": "optimal", `, `{"_tool": "do", "_unless": {}}`,
-			"the second stands beside the first alone"},
+			"the second needs the first"},
 		"it takes another back": {`"stage": "optimal", `,
 			`{"_tool": "do", "_undoes": {"process": "p", "call": "1.2@①"}}`, ""},
 		"it takes nothing back": {`"stage": "optimal", `,

@@ -6,7 +6,7 @@
 // warning if it probably does not do what was meant.
 //
 //   - checker collects the findings about one Idea; a finding is reported once, naming its instances.
-//   - planChecker reads the Calls of one Plan into planSteps, each with its own errors.
+//   - planChecker reads the Calls of one Plan into planCalls, each with its own errors.
 //   - planDataflow follows the data of a Plan: which value each Call reads, which Calls may write it (possibleWriters),
 //     which Calls can run at all (findRunnable), and which wait for each other in a cycle (checkCycles). Instances
 //     whose start States are equivalent for the Plan (same callStartStatus) share one planDataflow.

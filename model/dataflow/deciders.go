@@ -41,8 +41,8 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	return list
 }
 
-// asMayDecide returns a decision, or a hand-over, as it counts: for who takes it or, where they may not, in place of
-// somebody whose deputy they are.
+// asMayDecide returns the decision, or hand-over, in the capacity in which it counts: the sender's own, or else as
+// deputy for somebody who may decide.
 func (i *Instance) asMayDecide(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
 	var err error
 	for _, one := range rec.PendingApproval.Capacities(d, i.Now) {

@@ -17,7 +17,7 @@ type BlobUpdate struct {
 	Updates      []statelog.Update        // one for each path of the branch that the result takes
 }
 
-// TakeBlobUpdates returns, once, the StoredUpdates of Calls whose turn it is. ApplyBlobUpdate or FailBlobUpdate ends
+// TakeBlobUpdates returns, once, the BlobUpdates of Calls whose turn it is. ApplyBlobUpdate or FailBlobUpdate ends
 // them.
 func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	var list []BlobUpdate

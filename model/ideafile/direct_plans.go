@@ -129,7 +129,8 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 		ps.Add(at, `want a status, or how many instances have which, by a Call's id such as "0.1" or "0.1@①"`)
 	case key.Request == 0 && m.CallIndexOffset > 0 &&
 		(key.Index <= m.CallIndexOffset || key.Index > m.CallIndexOffset+len(calls)):
-		ps.Add(at, "the Plan has no Call %d: it has %d, behind Call %d", key.Index, len(calls), m.CallIndexOffset)
+		ps.Add(at, "the Plan has no Call %d: its %d Calls are numbered from %d on",
+			key.Index, len(calls), m.CallIndexOffset+1)
 	case key.Request == 0 && key.Index > m.CallIndexOffset+len(calls):
 		ps.Add(at, "the Plan has no Call %d: it has %d", key.Index, len(calls))
 	case isText && !IsCallStatus(text):

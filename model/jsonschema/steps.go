@@ -44,8 +44,8 @@ func newStepCounter() *stepCounter {
 // checkStepLimit gives an error if holding a value against a schema may take too many steps.
 func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 	if c.countSteps(s, v) > maxSteps {
-		return fmt.Errorf("it would be held against parts of the schema more than %d times: "+
-			"the value is too large, or the schema's references multiply", maxSteps)
+		return fmt.Errorf("checking it would take more than %d steps: "+
+			"the value is too large, or references in the schema multiply", maxSteps)
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // PendingError is a ContextError that a later Request is still to report.
 type PendingError struct {
 	turn.ContextError
-	// ID is in the pendingErrors of the instances whose next Request reports the error; 0: the next Request of all
+	// ID is in the PendingErrorIDs of the instances whose next Request reports the error; 0: the next Request of all
 	// reports it.
 	ID int `json:"note,omitempty"`
 }
@@ -183,7 +183,7 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 	}
 	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return stillPending[e.ID] })
 	for _, inst := range planned {
-		//workflowcheck:ignore -- the order does not matter
+		// workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
 			if call.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {
 				inst.callsWithErrorsShown[call] = true

@@ -64,7 +64,7 @@ type llmRequest struct {
 	Reply              *turn.LLMReply // nil: in flight
 	// what the LLM is shown of a person's changes to its Plan; empty: there were none
 	amendment       string
-	recheckedPlaces []int // the covered instances that are asked about twice, by their places in the input
+	recheckedPlaces []int // positions in the input of the covered instances that are asked about twice
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.

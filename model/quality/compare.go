@@ -209,8 +209,7 @@ func isNamedPlace(schema any, path jsonval.Path) bool {
 	return len(path) > 0
 }
 
-// writer is the Tool of a Call of an answer, with the Call's number in it, and a place in State that the Call is to
-// write.
+// writer is a place in State that a Call of an answer is to write, with the Call's Tool and number.
 type writer struct {
 	path jsonval.Path
 	tool string
@@ -273,7 +272,7 @@ func (d comparedCall) sameAs(o comparedCall) bool {
 	}
 	both := map[string]bool{}
 	for _, of := range []map[string]bool{d.references, o.references} {
-		//workflowcheck:ignore -- a set
+		// workflowcheck:ignore -- a set
 		for at, is := range of {
 			both[at] = both[at] || is
 		}

@@ -29,7 +29,7 @@ const (
 // Check returns why the Condition cannot be evaluated, or nil.
 func (c *Condition) Check() error {
 	if c.When == nil {
-		return errors.New("the second stands beside the first alone")
+		return errors.New("the second needs the first")
 	}
 	for _, source := range []any{c.When, c.Unless} {
 		if source == nil {

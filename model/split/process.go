@@ -319,7 +319,7 @@ func (p *Process) settledInstanceCount() (n int) {
 }
 
 func (part Part) settledInstanceCount() (n int) {
-	//workflowcheck:ignore -- a count
+	// workflowcheck:ignore -- a count
 	for _, s := range part.Report.Instances {
 		if s == ideafile.InstanceSettled {
 			n++
@@ -332,8 +332,8 @@ func (p *Process) llmForbidden() bool {
 	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.LLMForbidden })
 }
 
-// IdeaSource is the Idea of the part: the shared Messages and those of its instances, without limits, which hold for
-// the whole process.
+// IdeaSource returns the part's Idea: the shared Messages and those of its instances. It has no limits, because limits
+// hold for the whole process.
 func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	out := jsonval.WithoutKey(whole, "context")
 	var context []any

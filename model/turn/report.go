@@ -80,7 +80,7 @@ type InstanceStanding struct {
 	Stalled   bool           `json:"stalled,omitempty"`
 }
 
-// Withdrawn is the result of undoing what an instance did. Said describes what was undone and what was not. Failed
+// Withdrawn is the result of undoing what an instance did. Summary describes what was undone and what was not. Failed
 // means that some of that should have been undone; Nothing means that nothing was undone.
 type Withdrawn struct {
 	Summary string `json:"said"`

@@ -81,7 +81,8 @@ type OtherInstanceCounts struct {
 	Working        int `json:"working,omitempty"`
 }
 
-// DraftOutput is an output that was given beside Calls, and did not count since not all of them ended as planned.
+// DraftOutput is an output that the LLM gave beside Calls. It did not count, because not all of those Calls ended as
+// planned.
 type DraftOutput struct {
 	Request int `json:"request"`
 	Output  any `json:"output"` // as written

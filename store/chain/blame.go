@@ -28,7 +28,7 @@ type Blame struct {
 	// Sealed is when that Idea was made. What happened since is in the next one.
 	Sealed time.Time `json:"createdAt,omitzero"`
 	Value  any       `json:"value"`
-	// Gone says that there is no value any more: Last removed it.
+	// Removed means that the value is gone: Last removed it.
 	Removed bool `json:"gone,omitempty"`
 	// By is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
 	// not say. For "start", Origin is the Idea that the process was forked from, and Found the Idea of that process, or
@@ -60,7 +60,7 @@ type Found struct {
 // Written is one write that a path's value comes from.
 type Written struct {
 	By     string    `json:"by"`
-	Idea   int       `json:"idea"` // the one whose log says so
+	Idea   int       `json:"idea"` // the Idea whose log has the write
 	When   time.Time `json:"when,omitzero"`
 	Path   string    `json:"path"`
 	Method string    `json:"method,omitempty"`

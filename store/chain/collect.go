@@ -66,7 +66,7 @@ type collector struct {
 	todo             []reference           // what is needed and not looked into yet
 	found            []*stored             // what is needed, each after something that refers to it
 	removedManifests []blobs.Item          // manifests that go, in the order in which they go
-	onNeeded         func(reference) error // called for each value that is needed; nil: nothing is
+	onNeeded         func(reference) error // called for each value that is needed; nil: not called
 	result           Collected
 }
 

@@ -87,8 +87,8 @@ func (s *Store) processTree(ctx context.Context, process string) ([]string, erro
 	return tree, err
 }
 
-// sealForgotten puts an Idea at the end of a chain that says that the contents of those before were forgotten, unless
-// it is there. It gives how many there are before it.
+// sealForgotten appends an Idea to a chain, unless it is already there. The Idea records that the contents of those
+// before it were forgotten. It returns the number of Ideas before it.
 func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideas int, err error) {
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
@@ -212,7 +212,7 @@ func (s *Store) removeUnshared(
 			return err
 		}
 	}
-	return errors.New("others go on writing the same values, and keep none of them")
+	return errors.New("other writers keep storing the same values again: forget again when they have stopped")
 }
 
 func (s *Store) removeOlder(ctx context.Context, values []*stored, before time.Time, done *ForgottenContents) error {

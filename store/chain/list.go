@@ -22,7 +22,7 @@ type Link struct {
 	Created time.Time `json:"createdAt"`
 	// Request is the number of the Request that sealed it; 0 where none did.
 	Request int `json:"request,omitempty"`
-	// LLM says which LLM answered, as turn.LLMAnswer; absent where none has yet.
+	// LLM says which LLM answered, as turn.LLMUsage; absent if none has yet.
 	LLM    any    `json:"llm,omitempty"`
 	Counts Counts `json:"counts"`
 	Origin any    `json:"origin,omitempty"`

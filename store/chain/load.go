@@ -180,7 +180,7 @@ func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef)
 		return nil, err
 	}
 	if m.Digest != at.Digest {
-		return nil, brokenErrorf(m.place(), "it is another Idea than %s", at.Digest)
+		return nil, brokenErrorf(m.place(), "it is not Idea %s, which was asked for", at.Digest)
 	}
 	st, err := s.state(ctx, m, nil)
 	if err == nil {

@@ -100,7 +100,7 @@ func (v *exportVerifier) readHead(line jsonval.Object, text []byte) error {
 	}
 	if !jsonval.Equal(line, jsonval.ToJSONValue(v.head)) || v.head.Format != exportFormat ||
 		v.head.Version != exportVersion {
-		return fmt.Errorf("this is no head of an export of version %d", exportVersion)
+		return fmt.Errorf("this is not the first line of an export of version %d", exportVersion)
 	}
 	return nil
 }

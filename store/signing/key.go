@@ -151,7 +151,7 @@ func (k *Key) readMembers(m jsonval.Object) (err error) {
 func readNames(m jsonval.Object, key string, check func(string) error) ([]string, error) {
 	list, ok := jsonval.AsStringList(m[key])
 	if m[key] != nil && !ok {
-		return nil, fmt.Errorf("%q is a list of names", key)
+		return nil, fmt.Errorf("%q must be a list of names", key)
 	}
 	for _, name := range list {
 		if err := check(name); err != nil {

@@ -30,7 +30,7 @@ func (k *Key) readPasskey(m jsonval.Object) (err error) {
 func (k *Key) openAssertion(h header) (payload []byte, err error) {
 	switch {
 	case k.Passkey == nil:
-		return nil, fmt.Errorf("the proof says that a passkey signed it, but the key %s is none", k.ID)
+		return nil, fmt.Errorf("the proof says that a passkey signed it, but the key %s is not a passkey", k.ID)
 	case string(h.parts[0]) != string(passkey.Header(h.algorithm, h.keyID)):
 		return nil, fmt.Errorf("the key %s is a passkey, but the proof's header is not one of a passkey",
 			k.ID)

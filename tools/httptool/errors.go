@@ -95,8 +95,8 @@ func finalErrorf(format string, args ...any) error {
 	return finalCause{fmt.Errorf(format, args...)}
 }
 
-// IsRefused reports whether an error is this worker's word, and not the network's: another attempt would only repeat
-// it.
+// IsRefused reports whether this worker refused the request, and not the network: another attempt would fail the same
+// way.
 func IsRefused(err error) bool {
 	var f finalCause
 	return errors.As(err, &f)

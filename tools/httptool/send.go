@@ -120,9 +120,9 @@ func redirectRequest(r *request, resp *http.Response) (*request, error) {
 	return &next, nil
 }
 
-// isSamePage reports whether an address leads to another one's page by https, at another host, or with another slash at
-// its end. A server that redirects there has done nothing: whoever is asked there with GET shows something, and the
-// Call would count as done.
+// isSamePage reports whether two addresses have the same path and differ only in scheme, host or final slash. A server
+// that redirects to such an address has done nothing: following with GET would only show a page, and the Call would
+// count as done.
 func isSamePage(from, to *url.URL) bool {
 	return strings.TrimRight(from.Path, "/") == strings.TrimRight(to.Path, "/") &&
 		(from.Path != to.Path || from.Scheme != to.Scheme || from.Host != to.Host)

@@ -52,7 +52,8 @@ func fillPath(segments []string, f *templateFiller) (string, error) {
 		// A dot segment cannot be encoded: %2E is the same as a dot, and servers climb by it.
 		plain, err := url.PathUnescape(text)
 		if open && (err != nil || plain == "" || plain == "." || plain == "..") {
-			return "", fmt.Errorf("parameters make the path segment %q of %q", text, segment)
+			return "", fmt.Errorf("parameters make %q of the path segment %q: a segment may not be empty, "+
+				`"." or ".."`, text, segment)
 		}
 		path.WriteString("/" + text)
 	}

@@ -53,8 +53,8 @@ func (v *vault) checkHost(host, port string) error {
 	}
 	for _, name := range jsonval.SortedKeys(v.used) {
 		if !v.allowed.mayGo(name, host, port) {
-			return refusef("environment variable %s may not be told to %s: whoever runs the worker adds %s@%s to %s",
-				name, at, name, at, SecretsVariable)
+			return refusef("environment variable %s may not be sent to %s: to allow it, the worker's operator adds "+
+				"%s@%s to %s", name, at, name, at, SecretsVariable)
 		}
 	}
 	return nil

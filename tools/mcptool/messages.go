@@ -97,9 +97,8 @@ func isNamelessError(message []byte) bool {
 	return json.Unmarshal(message, &known) == nil && known.ID == nil && known.Method == "" && known.Error != nil
 }
 
-// asProtocolWants is an answer with the version that some servers leave out, without the null that some write for the
-// method that it does not have, and, if it is an error, under the id that was sent: servers that refuse a request
-// before they look at its id write null.
+// asProtocolWants repairs an answer: it adds the version that some servers omit, and removes the null method that some
+// add. An error gets the id that was sent, because servers that refuse a request before reading its id write null.
 func asProtocolWants(message, id []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(message, &all) != nil || all["result"] == nil && all["error"] == nil {

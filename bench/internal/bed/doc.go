@@ -2,7 +2,7 @@
 // blob store, a scripted LLM over HTTP and tools, over HTTP and in Go.
 //
 //   - Bed is one set of them. Run runs a Process on it, Script says what the LLM answers.
-//   - Runs, WriteHops, HistoryBytes, StoreBytes and DatabaseBytes look at what a process left behind.
+//   - Runs, HistoryBytes, StoreBytes and DatabaseBytes measure what a process left behind.
 //
 // Invariant: a bed shares nothing with another, neither folder nor server, so that what one keeps is not counted for
 // the other.

@@ -5,6 +5,6 @@
 // worker, the gateway, the web UI. The LLM and the tools answer from the process that measures, and make up what they
 // say as they say it, so that they take no part in the figure.
 //
-//   - Main is the command `bench memory`; Child is what its processes do.
+//   - Main is the command `bench memory`; RunChild is what its processes do.
 //   - Cases are the works.
 package memory

@@ -6,7 +6,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// limits bounds what a work may keep, in MB: in the store and in Temporal's histories together, and in the histories. 0
+// storageLimits bounds what a work may keep, in MB: in the store and in histories together, and in histories alone. 0
 // is no limit.
 type storageLimits struct{ all, history float64 }
 

@@ -88,7 +88,7 @@ var nobodysNames = []string{"timeout", "process", "simulated"}
 func CheckName(name string) error {
 	err := CheckGroup(name)
 	if err == nil && containsName(nobodysNames, name) {
-		err = fmt.Errorf("%q is nobody's name", name)
+		err = fmt.Errorf("%q is a reserved name, not a person's", name)
 	}
 	if err != nil || isPlain(name) {
 		return err

@@ -19,7 +19,7 @@ type WhileWaiting struct {
 // Escalation lets others decide too on a Call that has waited for a time.
 type Escalation struct {
 	After time.Duration `json:"after"`
-	// To names the others: its Groups and People alone.
+	// To names the additional deciders: only Groups and People of this Rule are used.
 	To Rule `json:"by"`
 }
 

@@ -17,7 +17,7 @@ const (
 	leadTime = 2 * time.Second
 	// minWait is after how long anybody asks again, who has no turn.
 	minWait = 250 * time.Millisecond
-	// lateGrace is how late one may come that was told when to come again.
+	// lateGrace is how late a caller may return after the time at which it was told to return.
 	lateGrace = 10 * time.Second
 	// usualLevel is the priority of those who name none.
 	usualLevel = 3
@@ -53,7 +53,7 @@ type Queue struct {
 	PerSecond float64 `json:"perSecond,omitempty"`
 	// MeanTurnTime is about how long a turn lasts.
 	MeanTurnTime time.Duration `json:"took,omitempty"`
-	// Paid is what was spent on a Day.
+	// SpentToday is what was spent on Day.
 	Day        time.Time `json:"day,omitzero"`
 	SpentToday float64   `json:"paid,omitempty"`
 }
@@ -107,7 +107,7 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	return answers
 }
 
-// enqueue gives those a place who have none and no turn, and notes who is back.
+// enqueue adds callers that have neither a place nor a turn, and marks those that have returned.
 func (l *Queue) enqueue(now time.Time, q TurnRequest) {
 	places := l.places()
 	for _, key := range q.Wants {
@@ -225,7 +225,7 @@ func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
 	t.Begins, l.NextTurnAt = now, now.Add(spacing)
 }
 
-// giveTurns gives turns to the first in line, of those who are there.
+// giveTurns gives turns to the first in line who are present.
 func (l *Queue) giveTurns(now time.Time, r Rule) {
 	l.Waiting = slices.DeleteFunc(l.Waiting, func(p Place) bool {
 		begins := later(now, l.NextTurnAt)

@@ -121,7 +121,7 @@ func PluralIs(n int, what string) string {
 	return Plural(n, what) + " are"
 }
 
-// width is the terminal's; 0 without one.
+// printInstances prints what became of each instance. width is the terminal's; 0 without one.
 func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs jsonval.Object, width int) {
 	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {

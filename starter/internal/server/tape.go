@@ -10,7 +10,7 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// Tape records what the LLM says to one process as a replies file. Its Heard goes into Hosting.
+// Tape records what the LLM says to one process as a replies file. Its RecordReply goes into Hosting.ReplyRecorder.
 type Tape struct {
 	Path        string
 	mu          sync.Mutex

@@ -35,7 +35,7 @@ func terminalWidth(w io.Writer) func() int {
 	return func() int { return print.TerminalWidth(w) }
 }
 
-// Show shows what was seen. That nothing can be seen is said after a while only.
+// Show shows an event. It reports a process that cannot be queried only after some time.
 func (p *Progress) Show(e client.Event) {
 	if e.Kind == client.EventStatus {
 		p.unseen = time.Time{}

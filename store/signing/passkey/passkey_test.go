@@ -179,7 +179,7 @@ func TestWhatIsWrongWithAPasskeysSignatureIsSaid(t *testing.T) {
 		{"a name that the key does not have", ann.signs(func() proof.Claims { c := c; c.Name = "bob"; return c }()),
 			"may not call ann bob"},
 		{"another algorithm", passkey.Join("RS256", ann.id, c.Encode(), ann.asserts(c.Encode())), "is one for ES256"},
-		{"a key that is no passkey", passkey.Join("EdDSA", plain.ID, c.Encode(), ann.asserts(c.Encode())), "is none"},
+		{"a key that is no passkey", passkey.Join("EdDSA", plain.ID, c.Encode(), ann.asserts(c.Encode())), "is not a passkey"},
 		{"a payload that says nothing", passkey.Join("ES256", ann.id, []byte("{}"), ann.asserts([]byte("{}"))),
 			"the proof does not say"},
 	} {

@@ -100,7 +100,7 @@ func firstLine(s string) string {
 func (d *document) find(ref string) (any, error) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local {
-		return nil, fmt.Errorf("%q leaves the document: nothing is ever loaded", ref)
+		return nil, fmt.Errorf("%q refers to another document; only references within this document are followed", ref)
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if err != nil {

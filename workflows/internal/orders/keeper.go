@@ -96,8 +96,8 @@ func (k *Keeper) CheckDecision(d approval.Decision) error {
 	if d.Order == nil || k.part != nil {
 		return nil
 	}
-	return fmt.Errorf("the process itself approves under standing orders, and tells of deputies: %s gives an order, "+
-		"but %s may not name one", d.Order.Signal(), d.Kind)
+	return fmt.Errorf("%s may not name an order: only the process itself approves under standing orders and names "+
+		"deputies; %s gives an order", d.Kind, d.Order.Signal())
 }
 
 // Approve has approvals sent of what waits with an owner, an instance or a part, and is covered by orders; and has it

@@ -67,7 +67,7 @@ func (p *unsplitProcess) cancel(ctx workflow.Context) error {
 	defer done()
 	for _, m := range p.loop.Instances {
 		if p.phase != opening && m.CanReceiveCalls() {
-			// One that has just ended cannot be cancelled, and need not be.
+			// An instance that has just ended cannot be cancelled, and need not be.
 			_ = workflow.RequestCancelExternalWorkflow(ctx, protocol.InstanceID(p.processID, m.Token), "").Get(ctx, nil)
 		}
 	}

@@ -46,8 +46,8 @@ func (c *processCore) withRequestOptions(ctx workflow.Context, input *turn.Reque
 	})
 }
 
-// requestBaseStates are the States that a Request's activity can read by itself: those of the last Idea of the chain
-// or, before there is one, those that the process's own Idea began with when the Request was made.
+// requestBaseStates returns the States that a Request's activity can read by itself. These are the States of the
+// chain's last Idea; before the first Idea, those of the process's own Idea when the Request was made.
 func (p *unsplitProcess) requestBaseStates() map[string]any {
 	if p.BaseIdea.At > 0 {
 		return p.baseStates
@@ -70,9 +70,9 @@ func requestSummary(b *turn.RequestInput) string {
 	return fmt.Sprintf("Request %d: ask for a Plan for %d instances", b.RequestNumber, len(b.Instances))
 }
 
-// onLLMReply takes the end of a Request. One that did not end by itself is closed at every instance it covered: what
-// they accepted until then is the solution, and nothing more of it is accepted from a worker that was only thought
-// lost.
+// onLLMReply handles the end of a Request. A Request that was interrupted is closed at every instance that it covered:
+// the solution is what they had accepted by then. Later Calls are refused, in case a worker that counted as lost still
+// sends some.
 func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInput, f workflow.Future) {
 	r := p.takeReply(ctx, f)
 	if !r.Complete && p.setup.HoldCalls && loop.HandsOutCalls(input) {

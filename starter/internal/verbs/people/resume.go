@@ -44,7 +44,7 @@ func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err e
 	case len(g.args) > 0:
 		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID", g.args[0])
 	case g.pauseReason == "" && g.flags.Changed("because"): // a script's variable that is not set
-		return true, exit.Usagef("resume: --because names no code")
+		return true, exit.Usagef("resume: --because needs the code of a pause, and it is empty")
 	case !g.all:
 		return true, exit.Usagef("resume: name a process, or use --all")
 	}

@@ -119,8 +119,8 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		return a.Show(u, text)
 	}
 	if !o.yes && !o.beforeFork && !a.CanAsk() { // before anything is paused
-		return exit.Usagef("undo %s: nothing is taken back: --yes takes it back, and --dry-run says what that would be",
-			o.of)
+		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it, or with --dry-run to see what "+
+			"that would do", o.of)
 	}
 	session, err := openSession(ctx, p, o.launchOptions)
 	if err != nil {
@@ -258,9 +258,9 @@ func agreeToUndo(a *app.App, u *client.Undoing, yes bool) error {
 	agreed, asked := a.Ask(fmt.Sprintf("take back %s as %s? [y]es, [n]o: ", print.Plural(len(u.Undo), "Call"), u.As))
 	switch {
 	case !asked:
-		return exit.Usagef("undo %s: nothing is taken back: --yes takes it back", u.Process)
+		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it", u.Process)
 	case !agreed:
-		return exit.Usagef("undo %s: nothing is taken back", u.Process)
+		return exit.Usagef("undo %s: nothing was undone", u.Process)
 	}
 	return nil
 }

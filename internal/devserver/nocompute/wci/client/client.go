@@ -13,8 +13,8 @@ import (
 
 // Client is the server's interface to the module. Here no version has a compute configuration.
 type Client interface {
-	// DescribeWorkerControllerInstance answers serviceerror.NotFound, on which the server describes the version
-	// without.
+	// DescribeWorkerControllerInstance answers serviceerror.NotFound; the server then describes the version without a
+	// compute configuration.
 	DescribeWorkerControllerInstance(context.Context, *namespace.Namespace, *deploymentpb.WorkerDeploymentVersion,
 	) (*iface.QueryDescribeWorkerControllerInstanceResponse, []byte, error)
 	// ValidateWorkerControllerInstanceSpec answers serviceerror.InvalidArgument.
