@@ -251,7 +251,7 @@ func TestAKeyThatIsNotFitIsNamed(t *testing.T) {
 		"no kid":           {entry(func(m map[string]any) { delete(m, "kid") }), `no "kid"`},
 		"no issuer":        {entry(func(m map[string]any) { delete(m, "iss") }), `"iss"`},
 		"for nobody":       {entry(func(m map[string]any) { delete(m, "people") }), `"people"`},
-		"people as a text": {entry(func(m map[string]any) { m["people"] = "ann" }), `"people" is a list`},
+		"people as a text": {entry(func(m map[string]any) { m["people"] = "ann" }), `"people" must be a list`},
 		"a name for several": {entry(func(m map[string]any) { m["name"], m["people"] = "A", []any{"a", "b"} }),
 			"one person"},
 		"an unseen name":      {entry(func(m map[string]any) { m["name"] = "Ann\u200b" }), `"name": `},

@@ -71,12 +71,12 @@ func TestAParameterThatLeavesNoSegmentIsRefused(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"FTP": "ftp://h", "QUERY": "http://h?a=", "USER": "http://u:p@h", "EMPTY": ""}
 	for template, want := range map[string]string{
-		"http://h/u/{dots}":        `path segment ".."`,
-		"http://h/u/{dot}{dot}/x":  `path segment ".."`,
-		"http://h/u/.{dot}":        `path segment ".."`,
+		"http://h/u/{dots}":        `parameters make ".." of the path segment`,
+		"http://h/u/{dot}{dot}/x":  `parameters make ".." of the path segment`,
+		"http://h/u/.{dot}":        `parameters make ".." of the path segment`,
 		"http://h/u/%2e{dot}":      `path segment`,
-		"http://h/u/{dot}":         `path segment "."`,
-		"http://h/u/{empty}/x":     `path segment ""`,
+		"http://h/u/{dot}":         `parameters make "." of the path segment`,
+		"http://h/u/{empty}/x":     `parameters make "" of the path segment`,
 		"http://h/u/{absent}":      `parameter "absent" is missing`,
 		"http://h/u/{null}":        `parameter "null" is missing`,
 		"http://h/u/{list}":        `parameter "list" is a list or an object`,
