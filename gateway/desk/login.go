@@ -27,7 +27,7 @@ func (v *visit) beginLogin() error {
 	a := access.NewAttempt(pageAt(v.FormValue("next")))
 	to, err := v.login.Begin(a)
 	if err == nil {
-		err = v.sessions.Keep(v.w, v.Request, attemptName(a.State), access.CallbackPath, access.AttemptLasts, a)
+		err = v.sessions.Keep(v.w, v.Request, attemptName(a.State), access.AttemptLasts, a)
 	}
 	if err != nil {
 		return err
@@ -40,8 +40,8 @@ func (v *visit) finishLogin() error {
 	q := v.URL.Query()
 	var a access.Attempt
 	state := q.Get("state")
-	if state == "" || !v.sessions.Take(v.w, v.Request, attemptName(state), access.CallbackPath, &a) ||
-		a.State != state || time.Now().After(a.Until) {
+	if state == "" || !v.sessions.Take(v.w, v.Request, attemptName(state), &a) || a.State != state ||
+		time.Now().After(a.Until) {
 		return v.askAgain("This login was not begun in this browser, or it took too long. Log in again.", "/")
 	}
 	if q.Has("error") {

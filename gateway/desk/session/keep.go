@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Keep has the browser bring a value to one path for a while, where another site leads to it too. Nobody else reads it.
-func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name, path string, lasts time.Duration, v any) error {
+// Keep has the browser bring a value for a while, where another site leads to it too. Nobody else reads it.
+func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name string, lasts time.Duration, v any) error {
 	text, err := s.Seal(name, v)
 	if err != nil {
 		return err
 	}
-	c := s.valueCookie(r, name, path)
+	c := s.valueCookie(r, name)
 	c.Value, c.MaxAge = text, int(lasts.Seconds())
 	http.SetCookie(w, c)
 	return nil
 }
 
 // Take reads the kept value, once; ok is false if there is none.
-func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name, path string, to any) (ok bool) {
-	c := s.valueCookie(r, name, path)
+func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name string, to any) (ok bool) {
+	c := s.valueCookie(r, name)
 	got, err := r.Cookie(c.Name)
 	if err != nil || !s.Unseal(name, got.Value, to) {
 		return false
@@ -29,8 +29,8 @@ func (s *Sessions) Take(w http.ResponseWriter, r *http.Request, name, path strin
 	return true
 }
 
-func (s *Sessions) valueCookie(r *http.Request, name, path string) *http.Cookie {
+func (s *Sessions) valueCookie(r *http.Request, name string) *http.Cookie {
 	c := s.cookie(r)
-	c.Name, c.Path, c.SameSite = c.Name+"-"+name, path, http.SameSiteLaxMode
+	c.Name, c.SameSite = c.Name+"-"+name, http.SameSiteLaxMode
 	return c
 }

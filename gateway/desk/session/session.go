@@ -109,6 +109,9 @@ func (s *Sessions) cookie(r *http.Request) *http.Cookie {
 		name += "-" + port
 	}
 	secure := s.Secure || r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
+	if secure {
+		name = "__Host-" + name // which browsers take from this host alone, and from none beside it in a domain
+	}
 	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode}
 }
 

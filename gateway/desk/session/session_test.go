@@ -1,8 +1,11 @@
 package session_test
 
 import (
+	"crypto/tls"
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,10 +108,37 @@ func TestWhatIsSealedForOneUseIsOpenedForNoOther(t *testing.T) {
 	}
 }
 
-func TestByHTTPSACookieIsForHTTPSAlone(t *testing.T) {
-	s := sessions(t, "one")
-	s.Secure = true
-	if c := begun(t, s, "http://gateway.example.com/", session.Ticket{Name: "ann"}); !c.Secure {
-		t.Errorf("%+v", c)
+// Browsers take a cookie of this prefix from the host itself alone, by https, for all its pages.
+func TestByHTTPSACookieIsForHTTPSAndThisHostAlone(t *testing.T) {
+	for name, arrange := range map[string]func(*session.Sessions, *http.Request){
+		"the address is https": func(s *session.Sessions, _ *http.Request) { s.Secure = true },
+		"the request is":       func(_ *session.Sessions, r *http.Request) { r.TLS = &tls.ConnectionState{} },
+		"a proxy says so": func(_ *session.Sessions, r *http.Request) {
+			r.Header.Set("X-Forwarded-Proto", "https")
+		},
+	} {
+		s, w, r := sessions(t, "one"), httptest.NewRecorder(), request("http://gateway.example.com/")
+		arrange(s, r)
+		err := errors.Join(s.Begin(w, r, session.Ticket{Name: "ann"}), s.Keep(w, r, "login", time.Minute, "v"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range w.Result().Cookies() {
+			if !strings.HasPrefix(c.Name, "__Host-") || !c.Secure || c.Path != "/" || c.Domain != "" || !c.HttpOnly {
+				t.Errorf("%s: %+v", name, c)
+			}
+			planted := *c
+			planted.Name = strings.TrimPrefix(c.Name, "__Host-")
+			other := request("http://gateway.example.com/", &planted)
+			arrange(s, other)
+			if _, ok := s.Read(other); ok {
+				t.Errorf("%s: one that any host may set counts", name)
+			}
+			r.AddCookie(c)
+		}
+		var kept string
+		if _, ok := s.Read(r); !ok || !s.Take(w, r, "login", &kept) || kept != "v" {
+			t.Errorf("%s: nobody is logged in, or %q is kept", name, kept)
+		}
 	}
 }
