@@ -35,6 +35,8 @@ func TestToolsOfAnOpenAPIDocumentStandInAnIdeaAndPassTheCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.do("check", "idea.json").is(exit.Done)
+	d.do("tools", "import", "pets.yaml", "--server", "http://pets.internal:8080").is(exit.Done).
+		complains("the worker needs API_KEY@http://pets.internal:8080 (").complains("must name pets.internal:8080")
 
 	d.do("tools", "import", "pets.yaml", "-o", "tools.json", "--only", "dropPet", "--server", "$env:PETS", "--secrets",
 		"SHOP_").is(exit.Done).quiet()

@@ -80,7 +80,7 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 	}
 	r, err := c.prepare(s, &templateFiller{params: in.Params, vault: v, read: map[string]bool{}}, in.Scopes)
 	if err == nil {
-		err = v.checkHost(hostAndPort(r.url))
+		err = v.checkHost(r.url)
 	}
 	if err != nil {
 		return fail(finalCause{err})

@@ -1,6 +1,9 @@
 package httptool
 
-import "strings"
+import (
+	"net/url"
+	"strings"
+)
 
 // Lacks lists what keeps this worker from running the Calls of a Tool, whatever their parameters: a secret, or the
 // host.
@@ -25,7 +28,7 @@ func (c *Client) LacksFor(address string, texts map[string]string) []error {
 func (c *Client) lacks(address string, secrets []string) (list []error) {
 	v := c.newVault()
 	for _, name := range secrets {
-		if _, err := v.secret(name, HostOf(address)); err != nil {
+		if _, err := v.secret(name, SecretPlaceOf(address)); err != nil {
 			list = append(list, err)
 		}
 	}
@@ -33,20 +36,18 @@ func (c *Client) lacks(address string, secrets []string) (list []error) {
 	if err != nil {
 		return list // an error of a secret, reported already
 	}
-	host, port := "localhost", ""
+	var u *url.URL
 	if address != "" {
 		// No parameter can change the host, which ends before the first one.
 		beginning, _, _ := strings.Cut(filled, "{")
-		u, err := checkedURL(beginning, "")
-		if err != nil {
+		if u, err = checkedURL(beginning, ""); err != nil {
 			return list
 		}
 		if err := c.admitURL(u); err != nil {
 			list = append(list, err)
 		}
-		host, port = hostAndPort(u)
 	}
-	if err := v.checkHost(host, port); err != nil {
+	if err := v.checkHost(u); err != nil {
 		list = append(list, err)
 	}
 	return list

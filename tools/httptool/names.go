@@ -3,6 +3,8 @@ package httptool
 import (
 	"errors"
 	"fmt"
+	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -98,8 +100,8 @@ func reservedVariableText(name string) string {
 
 // SecretsVariable names the environment variable that lists the names allowed in $env:NAME and the hosts that may
 // receive them, separated by commas or spaces: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a
-// name matches any suffix; hosts are written as in AllowVariable, and @* is any host. A program that the worker starts
-// counts as localhost.
+// name matches any suffix; hosts are written as in AllowVariable, and @* is any host. http:// before a host lets a
+// secret go there in plain text, as it does to this machine. A program that the worker starts counts as localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
 // secretNames are the variables of the environment that tools may be given, each with where it may go. All others are
@@ -109,6 +111,7 @@ type secretNames []secretEntry
 type secretEntry struct {
 	name     string
 	isPrefix bool // it is the beginning of names
+	plain    bool // the hosts may receive it in plain text
 	hosts    *allowList
 }
 
@@ -140,6 +143,7 @@ func parseSecretNames(text string) (list secretNames, err error) {
 		name, host, bound := strings.Cut(entry, "@")
 		e := secretEntry{hosts: &allowList{named: map[string]bool{}}}
 		e.name, e.isPrefix = strings.CutSuffix(name, "*")
+		host, e.plain = strings.CutPrefix(host, plainScheme)
 		switch {
 		case !oneSecret.MatchString(name):
 			err = errors.New("want NAME@HOST, where NAME is a variable, or the beginning of one and a *")
@@ -172,14 +176,28 @@ func (s secretNames) entriesOf(name string) (list secretNames) {
 	return list
 }
 
-// mayGo reports whether a host may receive the secret with a name.
-func (s secretNames) mayGo(name, host, port string) bool {
-	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool { return e.hosts.admits(host, port) })
+// mayGo reports whether a host may receive the secret with a name; plain: in plain text.
+func (s secretNames) mayGo(name, host, port string, plain bool) bool {
+	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool {
+		return e.hosts.admits(host, port) && (!plain || e.plain || e.hosts.all)
+	})
+}
+
+const plainScheme = "http://"
+
+// isPlain reports whether what goes to a URL can be read on its way.
+func isPlain(u *url.URL) bool {
+	host := hostName(u.Hostname())
+	ip, err := netip.ParseAddr(host)
+	return u.Scheme == "http" && host != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
 // HostOf is the host of a server's address, in the form of AllowVariable: "localhost" for a program of this machine,
 // which has no address, and "HOST" if the host depends on a Call's parameters or secrets.
-func HostOf(address string) string {
+func HostOf(address string) string { return strings.TrimPrefix(SecretPlaceOf(address), plainScheme) }
+
+// SecretPlaceOf is HostOf in the form of SecretsVariable.
+func SecretPlaceOf(address string) string {
 	if address == "" {
 		return "localhost"
 	}
@@ -192,7 +210,11 @@ func HostOf(address string) string {
 	if err != nil {
 		return "HOST"
 	}
-	return hostWithPort(hostName(u.Hostname()), u.Port())
+	place := hostWithPort(hostName(u.Hostname()), u.Port())
+	if isPlain(u) {
+		place = plainScheme + place
+	}
+	return place
 }
 
 // SecretsIn lists the variables that a text names, in their order.

@@ -23,13 +23,13 @@ func (c *Client) Fill(address string, texts map[string]string) (
 		}
 	}
 	if address == "" {
-		return "", filled, v.striker(), v.checkHost("localhost", "")
+		return "", filled, v.striker(), v.checkHost(nil)
 	}
 	u, err := checkedURL(filledAddress, "")
 	if err != nil {
 		return "", nil, nil, finalCause{err}
 	}
-	return filledAddress, filled, v.striker(), v.checkHost(hostAndPort(u))
+	return filledAddress, filled, v.striker(), v.checkHost(u)
 }
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are

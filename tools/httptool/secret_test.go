@@ -249,11 +249,62 @@ func TestWhichHostAnAddressNames(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{
 		"": "localhost", "https://shop.example/a?b={c}": "shop.example",
-		"http://SHOP.example:8080": "shop.example:8080", "https://{host}/a": "HOST",
+		"http://SHOP.example:8080": "http://shop.example:8080", "https://{host}/a": "HOST",
 		"https://$env:SHOP/a": "HOST", "https://x{y}.example": "HOST", "nonsense": "HOST",
+		"http://127.0.0.1:8080/a": "127.0.0.1:8080", "http://LOCALHOST": "localhost", "http://[::1]:80": "[::1]:80",
 	} {
-		if got := HostOf(address); got != want {
+		if got := SecretPlaceOf(address); got != want {
+			t.Errorf("a secret for %s goes to %s", address, got)
+		}
+		if got := HostOf(address); got != strings.TrimPrefix(want, "http://") {
 			t.Errorf("%s is at %s", address, got)
+		}
+	}
+}
+
+// Whoever sits between could read it.
+func TestASecretGoesToAHostInPlainTextOnlyWhereThatIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		list, address string
+		goes          bool
+	}{
+		{"KEY@shop.example", "https://shop.example", true},
+		{"KEY@shop.example", "http://shop.example", false},
+		{"KEY@shop.example:8080", "http://shop.example:8080/a", false},
+		{"KEY@*.example", "http://shop.example", false},
+		{"KEY@http://shop.example", "http://shop.example", true},
+		{"KEY@http://shop.example", "https://shop.example", true},
+		{"KEY@http://shop.example", "http://other.example", false},
+		{"KEY@http://*.example", "http://shop.example", true},
+		{"KEY@10.0.0.7", "http://10.0.0.7", false},
+		{"KEY@shop.example KEY@http://10.0.0.7", "http://10.0.0.7", true},
+		{"KEY@*", "http://shop.example", true},
+		{"KEY@localhost", "http://localhost:8080", true},
+		{"KEY@127.0.0.1 KEY@::1", "http://[::1]:8080", true},
+	} {
+		told := func(secrets string) ([]error, error) {
+			client := New(Options{Allow: "*,10.0.0.7,localhost,::1", Secrets: secrets,
+				LookupEnv: func(string) (string, bool) { return "the-very-secret", true }})
+			defer client.Close()
+			texts := map[string]string{"K": "$env:KEY"}
+			_, _, _, err := client.Fill(c.address, texts)
+			return client.LacksFor(c.address, texts), err
+		}
+		lacks, err := told(c.list)
+		if (err == nil) != c.goes || (len(lacks) == 0) != c.goes {
+			t.Errorf("%s to %s: %v, %v", c.list, c.address, err, lacks)
+		}
+		if err == nil {
+			continue
+		}
+		entry := "KEY@" + SecretPlaceOf(c.address)
+		https := strings.Contains(err.Error(), "in plain text: write https")
+		if !strings.Contains(err.Error(), "adds "+entry+" to ") || https == strings.Contains(c.address, "other") {
+			t.Errorf("%s to %s: %v", c.list, c.address, err)
+		}
+		if lacks, err := told(c.list + " " + entry); err != nil || len(lacks) > 0 {
+			t.Errorf("with %s, as it says: %v, %v", entry, err, lacks)
 		}
 	}
 }
@@ -262,11 +313,11 @@ func TestAListOfSecretsThatCannotBeMeantIsRefused(t *testing.T) {
 	t.Parallel()
 	for text, ok := range map[string]bool{
 		"": true, " , ": true, "A@h": true, "A_B@h:80, C*@*.h.example": true, "a*@*\tb1@[::1]": true,
-		"A@127.0.0.1": true,
-		"*@h":         false, "A**@h": false, "*A@h": false, "A-B@h": false, "$env:A@h": false, "1A@h": false,
+		"A@127.0.0.1": true, "A@http://h:80 B@http://*.h.example": true,
+		"*@h": false, "A**@h": false, "*A@h": false, "A-B@h": false, "$env:A@h": false, "1A@h": false,
 		"A=1": false,
 		"A":   false, "A*": false,
-		"A@": false, "@h": false, "A@h@i": false, "A@https://h": false, "A@h:0": false, "A@h/path": false,
+		"A@": false, "@h": false, "A@h@i": false, "A@https://h": false, "A@http://": false, "A@h:0": false, "A@h/path": false,
 		"PROCESSIDEA_KEYS@h": false, "PROCESSIDEA_*@h": false, "TEMPORAL_API_KEY@h": false, "TEMPORAL_*@h": false,
 	} {
 		if _, err := ReadSecretNames(text); (err == nil) != ok ||

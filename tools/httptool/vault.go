@@ -3,6 +3,7 @@ package httptool
 import (
 	"errors"
 	"maps"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -45,14 +46,28 @@ func (v *vault) secret(name, host string) (string, error) {
 	return value, nil
 }
 
-// checkHost refuses a secret in use that a host may not receive. The host of a program of this machine is localhost.
-func (v *vault) checkHost(host, port string) error {
+// checkHost refuses a secret in use that the host of a URL may not receive, or not in plain text. nil is a program of
+// this machine, which is at localhost.
+func (v *vault) checkHost(u *url.URL) error {
+	host, port, plain := "localhost", "", false
+	if u != nil {
+		host, port = hostAndPort(u)
+		plain = isPlain(u)
+	}
 	at := host
 	if port != "80" && port != "443" {
 		at = hostWithPort(host, port)
 	}
+	if plain {
+		at = plainScheme + at
+	}
 	for _, name := range jsonval.SortedKeys(v.used) {
-		if !v.allowed.mayGo(name, host, port) {
+		switch {
+		case v.allowed.mayGo(name, host, port, plain):
+		case v.allowed.mayGo(name, host, port, false):
+			return refusef("environment variable %s may not be sent to %s in plain text: write https; or, to allow "+
+				"it, the worker's operator adds %s@%s to %s", name, at, name, at, SecretsVariable)
+		default:
 			return refusef("environment variable %s may not be sent to %s: to allow it, the worker's operator adds "+
 				"%s@%s to %s", name, at, name, at, SecretsVariable)
 		}

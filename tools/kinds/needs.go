@@ -21,7 +21,7 @@ func Needs(ideas ...*ideafile.Idea) string {
 			hosts[host] = true
 		}
 		for _, name := range httptool.SecretsIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {
-			secrets[name+"@"+host] = true
+			secrets[name+"@"+httptool.SecretPlaceOf(address)] = true
 		}
 	}
 	for _, idea := range ideas {

@@ -111,9 +111,13 @@ func explainImport(a *app.App, file string, r *openapi.Result) {
 	}
 	text := fmt.Sprintf("import %s: %s", file, print.Plural(len(r.Tools), "Tool"))
 	var needs []string
+	places := map[string]bool{}
+	for _, tool := range r.Tools {
+		places[httptool.SecretPlaceOf(jsonval.AsText(jsonval.At(tool, "_activity", "http", "url")))] = true
+	}
 	host := "HOST"
-	if len(r.Hosts) == 1 {
-		host = r.Hosts[0]
+	if len(places) == 1 {
+		host = jsonval.SortedKeys(places)[0]
 	}
 	for _, name := range jsonval.SortedKeys(r.Secrets) {
 		needs = append(needs, fmt.Sprintf("%s@%s (%s)", name, host, r.Secrets[name]))
