@@ -238,7 +238,7 @@ func queryEach[T any](
 func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
 	for _, waits := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
 		list, err = nil, nil
-		for info, failed := range c.Executions(ctx, processQuery+" AND ExecutionStatus = 'Running'"+waits) {
+		for info, failed := range c.Executions(ctx, processQuery+" AND "+isOpen+waits) {
 			list, err = append(list, info), failed
 		}
 		if !isRefused(err) {

@@ -10,6 +10,7 @@ import (
 	commonpb "go.temporal.io/api/common/v1"
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/connect"
@@ -38,6 +39,19 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 		}
 	}
 	return false
+}
+
+// deafness is what keeps a process from hearing anything, as far as a list tells it; nil: nothing.
+func deafness(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
+	switch {
+	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
+		held := turn.PausedInTemporal("the process", "workflow")
+		return &held
+	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING &&
+		len(attribute[[]string](info, protocol.ProblemsAttribute)) > 0:
+		return workerFails("continue the process")
+	}
+	return nil
 }
 
 func noWorker(queue string) *turn.HeldUp {
@@ -131,18 +145,24 @@ func (s *Summary) addHoldUp(h *turn.HeldUp) {
 // HeldUp counts the processes that are held up, as far as the search attributes tell, up to a bound. Where no worker
 // serves the task queue, all that run are.
 func (c *Client) HeldUp(ctx context.Context, limit int) (int, error) {
-	seen := map[string]bool{}
-	query := processQuery + " AND ExecutionStatus = 'Running'"
+	queries := []string{isOpen}
 	if c.hasWorker(ctx) {
-		query += " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'"
+		queries = []string{olderIsOpen + " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'",
+			"ExecutionStatus = 'Paused'", protocol.QueryForTaskProblems()} // the others say nothing of themselves
 	}
-	for info, err := range c.Executions(ctx, query) {
-		if err != nil {
-			return 0, fmt.Errorf("count what is held up: %w", err)
-		}
-		root, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
-		if seen[root] = true; len(seen) >= limit {
-			break
+	seen := map[string]bool{}
+	for n, query := range queries {
+		for info, err := range c.Executions(ctx, processQuery+" AND "+query) {
+			switch {
+			case n > 0 && isRefused(err): // an older server knows of no such thing
+				continue
+			case err != nil:
+				return 0, fmt.Errorf("count what is held up: %w", err)
+			}
+			root, _, _ := strings.Cut(info.GetExecution().GetWorkflowId(), "/")
+			if seen[root] = true; len(seen) >= limit {
+				return len(seen), nil
+			}
 		}
 	}
 	return len(seen), nil

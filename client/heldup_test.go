@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +16,11 @@ import (
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	workflowpb "go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/converter"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"processidea/connect"
+	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/protocol"
 )
@@ -108,13 +111,19 @@ type crowd struct{ *fakeTemporal }
 func (crowd) ListWorkflow(
 	_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
-	held := map[string]bool{"a": true, "a/parts/1": true, "b": false, "c/go": true}
+	found := []string{"a", "a/parts/1", "b", "c/go", "d", "e"}
+	switch {
+	case strings.Contains(r.Query, protocol.AttributeStatus+" = 'held up'"):
+		found = []string{"a", "a/parts/1", "c/go"}
+	case strings.Contains(r.Query, protocol.ProblemsAttribute):
+		return nil, serviceerror.NewInvalidArgument("invalid search attribute")
+	case strings.Contains(r.Query, "ExecutionStatus = 'Paused'"):
+		found = []string{"a", "d"}
+	}
 	answer := &workflowservice.ListWorkflowExecutionsResponse{}
-	for id, is := range held {
-		if is || !strings.Contains(r.Query, protocol.AttributeStatus+" = 'held up'") {
-			answer.Executions = append(answer.Executions,
-				&workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}})
-		}
+	for _, id := range found {
+		answer.Executions = append(answer.Executions,
+			&workflowpb.WorkflowExecutionInfo{Execution: &commonpb.WorkflowExecution{WorkflowId: id}})
 	}
 	return answer, nil
 }
@@ -125,13 +134,105 @@ func TestProcessesThatAreHeldUpAreCountedAndAllThatRunWhereNoWorkerIs(t *testing
 	for _, row := range []struct {
 		pollers    []*taskqueuepb.PollerInfo
 		most, want int
-	}{{there, 9, 2}, {nil, 9, 3}, {nil, 2, 2}} {
+	}{{there, 9, 3}, {there, 1, 1}, {nil, 9, 5}, {nil, 2, 2}} {
 		f := &fakeTemporal{pollers: row.pollers}
 		p := f.on(t)
 		p.client.temporal = crowd{f}
 		if n, err := p.client.HeldUp(t.Context(), row.most); err != nil || n != row.want {
 			t.Errorf("%d of at most %d, %v", n, row.most, err)
 		}
+	}
+}
+
+// older is a server before there was anything paused: it refuses the word.
+type older struct {
+	*fakeTemporal
+	asked []string
+}
+
+func (s *older) ListWorkflow(
+	_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	s.asked = append(s.asked, r.Query)
+	if strings.Contains(r.Query, "Paused") {
+		return nil, serviceerror.NewInvalidArgument("invalid ExecutionStatus value 'Paused'")
+	}
+	return &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{
+		{Execution: &commonpb.WorkflowExecution{WorkflowId: "p"}, Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING}}}, nil
+}
+
+func TestListsOfWhatIsOpenAskForWhatIsPausedWholeWhereTheServerKnowsOfThat(t *testing.T) {
+	t.Parallel()
+	f := &fakeTemporal{pollers: []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}}}
+	p, server := f.on(t), &older{fakeTemporal: f}
+	p.client.temporal = server
+	for what, list := range map[string]func() (int, error){
+		"a page": func() (int, error) {
+			page, err := p.client.ListPage(t.Context(), Filter{Status: loop.StatusRunning}, 9, nil)
+			return len(page.Processes), err
+		},
+		"what waits": func() (int, error) {
+			found, err := p.client.awaiting(t.Context())
+			return len(found), err
+		},
+		"what is held up": func() (int, error) { return p.client.HeldUp(t.Context(), 9) },
+	} {
+		server.asked = nil
+		n, err := list()
+		paused := slices.ContainsFunc(server.asked, func(q string) bool { return strings.Contains(q, "'Paused'") })
+		if n != 1 || err != nil || !paused {
+			t.Errorf("%s: %d found, %v, by %q", what, n, err, server.asked)
+		}
+	}
+}
+
+// still is a server on which somebody paused a process that had paused itself.
+type still struct{ *fakeTemporal }
+
+func (still) ListWorkflow(
+	context.Context, *workflowservice.ListWorkflowExecutionsRequest,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	paused, err := converter.GetDefaultDataConverter().ToPayload(loop.StatusPaused)
+	return &workflowservice.ListWorkflowExecutionsResponse{Executions: []*workflowpb.WorkflowExecutionInfo{
+		{Execution: &commonpb.WorkflowExecution{WorkflowId: "p"}, Status: enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED,
+			SearchAttributes: &commonpb.SearchAttributes{
+				IndexedFields: map[string]*commonpb.Payload{protocol.AttributeStatus: paused}}}}}, err
+}
+
+func TestWhatIsPausedWholeIsNotWaitedForWhereAllAreResumed(t *testing.T) {
+	t.Parallel()
+	f := &fakeTemporal{kind: protocol.ProcessType, status: enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED,
+		pollers: []*taskqueuepb.PollerInfo{{LastAccessTime: timestamppb.Now()}},
+		signal: func(name string, _ map[string]any) error {
+			t.Errorf("it is sent %s, which nobody takes", name)
+			return serviceerror.NewNotFound("it has ended")
+		}}
+	p := f.on(t)
+	p.client.temporal = still{f}
+	all, err := p.client.ResumeAll(t.Context(), "", By{})
+	if err != nil || len(all) != 1 || all[0].Resumed || !strings.Contains(all[0].Reason, "temporal workflow unpause") {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A process whose tasks fail says nothing of itself: Temporal does.
+func TestAListTellsThatAProcessCannotBeContinued(t *testing.T) {
+	t.Parallel()
+	p := (&fakeTemporal{}).on(t)
+	fails, err := converter.GetDefaultDataConverter().ToPayload([]string{"category=WorkflowTaskFailed"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := &workflowpb.WorkflowExecutionInfo{Status: enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING,
+		SearchAttributes: &commonpb.SearchAttributes{
+			IndexedFields: map[string]*commonpb.Payload{protocol.ProblemsAttribute: fails}}}
+	s := p.client.summary(info)
+	if len(s.HeldUp) != 1 || s.HeldUp[0].Cause != turn.CodeWorkerFails || len(s.Waiting) != 1 {
+		t.Errorf("listed as %+v", s)
+	}
+	info.Status = enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED
+	if s := p.client.summary(info); len(s.HeldUp) > 0 {
+		t.Errorf("it has ended, and is listed as %+v", s)
 	}
 }
 

@@ -129,7 +129,7 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 	}
 	page := Page{Processes: []Summary{}}
 	for {
-		answer, err := c.temporal.ListWorkflow(ctx, request)
+		answer, err := c.listWorkflow(ctx, request)
 		if isRefused(err) {
 			return page, kind.Errorf(ErrInvalid, "list processes: %w", err)
 		}
@@ -165,16 +165,17 @@ func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	}
 }
 
-// executionStatuses are Temporal's for a status of ours.
+// executionStatuses find, by Temporal's statuses, what has one of ours.
 var executionStatuses = map[loop.Status]string{
-	loop.StatusRunning: "'Running'", loop.StatusPaused: "'Running'", loop.StatusCompleted: "'Completed'",
-	loop.StatusFailed: "'Failed', 'TimedOut'", loop.StatusCancelled: "'Canceled', 'Terminated'",
+	loop.StatusRunning: isOpen, loop.StatusPaused: isOpen, loop.StatusCompleted: "ExecutionStatus = 'Completed'",
+	loop.StatusFailed:    "ExecutionStatus IN ('Failed', 'TimedOut')",
+	loop.StatusCancelled: "ExecutionStatus IN ('Canceled', 'Terminated')",
 }
 
 func (f Filter) query() string {
 	query := processQuery
 	if f.Status != "" {
-		query += " AND ExecutionStatus IN (" + executionStatuses[f.Status] + ")"
+		query += " AND " + executionStatuses[f.Status]
 	}
 	if f.Path != "" && !strings.ContainsAny(f.Path, "\"\\\x00\n\r\x1a") { // of these servers on SQLite find nothing
 		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.Path, "'", "\\'") + "'"
@@ -243,9 +244,8 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	if s.Awaiting = awaitingOf(info); attribute[string](info, protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
-	if info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED {
-		held := turn.PausedInTemporal("the process", "workflow")
-		s.addHoldUp(&held)
+	if held := deafness(info); held != nil {
+		s.HeldUp, s.Waiting = []turn.HeldUp{*held}, []string{held.String()}
 	}
 	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())
 	_ = values.FromPayload(memo[protocol.MemoPath], &s.Path)

@@ -127,12 +127,26 @@ func cutLast(id, mark string) (before, last string) {
 // processQuery finds processes among the workflows, their parts and delegates too.
 var processQuery = fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType)
 
+// isOpen in a query finds what has not ended. Older servers know of nothing that is paused.
+const isOpen, olderIsOpen = "ExecutionStatus IN ('Running', 'Paused')", "ExecutionStatus = 'Running'"
+
+// listWorkflow lists a page of workflows. The request then has the query that the server knows.
+func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
+) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	page, err := c.temporal.ListWorkflow(ctx, r)
+	if older := strings.Replace(r.GetQuery(), isOpen, olderIsOpen, 1); isRefused(err) && older != r.GetQuery() {
+		r.Query = older
+		page, err = c.temporal.ListWorkflow(ctx, r)
+	}
+	return page, err
+}
+
 // Executions yields every workflow that a query finds, the latest first, and an error as the last.
 func (c *Client) Executions(ctx context.Context, query string) iter.Seq2[*workflowpb.WorkflowExecutionInfo, error] {
 	return func(yield func(*workflowpb.WorkflowExecutionInfo, error) bool) {
 		request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}
 		for {
-			page, err := c.temporal.ListWorkflow(ctx, request)
+			page, err := c.listWorkflow(ctx, request)
 			if err != nil {
 				yield(nil, err)
 				return

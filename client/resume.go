@@ -6,6 +6,7 @@ import (
 
 	"processidea/internal/safego"
 	"processidea/model/ideafile"
+	"processidea/model/turn"
 )
 
 // Resumed is what became of one process that was to go on.
@@ -26,15 +27,27 @@ func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resume
 	all := []Resumed{}
 	for _, s := range paused {
 		if because == "" || s.Code == because {
-			all = append(all, Resumed{Process: s.Process, Code: s.Code})
+			all = append(all, Resumed{Process: s.Process, Code: s.Code, Reason: s.pausedInTemporal()})
 		}
 	}
 	return all, c.resumeEach(ctx, all, by)
 }
 
+// pausedInTemporal is why a process hears of nothing, by Temporal's own means; "": it does.
+func (s Summary) pausedInTemporal() string {
+	for _, h := range s.HeldUp {
+		if s.NoAnswer && h.Cause == turn.CodeTemporalPaused {
+			return h.Message + ": " + h.Mend
+		}
+	}
+	return ""
+}
+
 func (c *Client) resumeEach(ctx context.Context, all []Resumed, by By) error {
 	return safego.Each(ctx, "client.resume", len(all), maxQueries, func(ctx context.Context, n int) error {
-		all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
+		if all[n].Reason == "" {
+			all[n].take(c.Process(all[n].Process).Resume(ctx, ideafile.Limits{}, by))
+		}
 		return nil
 	})
 }

@@ -33,7 +33,8 @@ type Options struct {
 	CheckStore func(context.Context) error
 	// Signal signals a process.
 	Signal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
-	// InTemporal lists what Temporal alone knows of, by process; nil: it is not asked.
+	// InTemporal lists what Temporal alone knows of, by process; nil: it is not asked. What names its process as held
+	// up goes to the log and the metrics alone: that process hears nothing.
 	InTemporal func(context.Context) (map[string][]turn.HeldUp, error)
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
@@ -90,7 +91,7 @@ func (k *Keeper) note(process string, h turn.HeldUp, err error, now, latest time
 		known = &holdUp{HeldUp: h}
 		k.held[key{process, h.Cause}] = known
 	}
-	known.err, known.latest = err, latest
+	known.err, known.latest, known.Process = err, latest, h.Process
 }
 
 // askTemporal asks what Temporal alone knows of, from time to time.
@@ -206,7 +207,10 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
 			"mend", seen.Mend, "error", seen.err)
 	}
-	err := k.Signal(ctx, at.process, signal)
+	var err error
+	if seen.Process != at.process { // else it hears nothing
+		err = k.Signal(ctx, at.process, signal)
+	}
 	var none *serviceerror.NotFound
 	switch ended := errors.As(err, &none); {
 	case err != nil && !ended:

@@ -179,6 +179,30 @@ func TestWhatIsPausedInTemporalIsToldWithinAMinuteAndTakenBack(t *testing.T) {
 	})
 }
 
+// Its own tasks fail: it takes up no signal. The log and the metrics tell of it all the same.
+func TestWhatHearsNothingIsCountedAndLoggedAndSentNothing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := begin(t)
+		deaf := turn.WorkerFails("continue the process")
+		deaf.Process = "p"
+		r.mu.Lock()
+		r.known = map[string][]turn.HeldUp{"p": {deaf}}
+		r.mu.Unlock()
+		after(5 * time.Minute)
+		if n := strings.Count(r.log(), "the process is held up"); n != 1 || r.counted(turn.CodeWorkerFails) != 1 {
+			t.Errorf("%d lines: %s; %v", n, r.log(), r.count)
+		}
+		r.mu.Lock()
+		r.known = nil
+		r.mu.Unlock()
+		after(3 * time.Minute)
+		if r.counted(turn.CodeWorkerFails) != 0 || !strings.Contains(r.log(), "held up no more") || len(r.told()) > 0 {
+			t.Errorf("%v, %q: %s", r.count, r.told(), r.log())
+		}
+	})
+}
+
 // A small value may find room where the large ones do not.
 func TestAStoreThatTakesSmallValuesAloneHoldsUpAllTheSame(t *testing.T) {
 	t.Parallel()

@@ -19,44 +19,42 @@ import (
 )
 
 // This file finds what Temporal alone knows: an activity that somebody paused there (temporal activity pause) simply
-// begins no more, and a workflow whose tasks fail tells nobody.
+// begins no more, and a workflow that is paused there, or whose tasks fail, tells nobody.
 
-// Search attributes of Temporal's own. Servers that lack one refuse a query for it.
 const (
-	pauseAttribute    = "TemporalPauseInfo"
-	problemsAttribute = "TemporalReportedProblems"
-	pausedActivity    = "property:activityType="
+	// The search attribute of activities that are paused. Servers that lack one refuse a query for it.
+	pauseAttribute = "TemporalPauseInfo"
+	pausedActivity = "property:activityType="
 	// maxInTemporal bounds how many workflows are looked at.
 	maxInTemporal = 1000
 )
 
-// problems are the entries of problemsAttribute that say that tasks fail.
-var problems = []string{"category=WorkflowTaskFailed", "category=WorkflowTaskTimedOut"}
-
 // InTemporal lists what Temporal knows of that holds processes up, by the process that hears of it: the one of the
-// activity, or the one above the workflow whose tasks fail. Of a process that hears no signal package client tells.
-// activities are their names: asked for all that stands in the attribute, a server may have to read all that runs.
+// activity, or the one above a workflow that is paused whole, or whose tasks fail. A process with none above it hears
+// nothing: what is listed of it names it. activities are their names: asked for all that stands in the attribute, a
+// server may have to read all that runs.
 func InTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HeldUp, error) {
 	found := map[string][]turn.HeldUp{}
 	pauses := jsonval.Map(activities, func(name string) string { return pausedActivity + name })
-	for attribute, look := range map[string]struct {
-		entries []string
-		read    func(id, process string, entries []string) (string, turn.HeldUp)
-	}{pauseAttribute: {pauses, pauseIn}, problemsAttribute: {problems, problemIn}} {
+	for query, read := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp){
+		pauseAttribute + " IN ('" + strings.Join(pauses, "', '") + "') AND ExecutionStatus = 'Running'": pausedActivityIn,
+		"ExecutionStatus = 'Paused'":    pausedWhole,
+		protocol.QueryForTaskProblems(): failingTasks,
+	} {
 		list, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: maxInTemporal,
-			Query: fmt.Sprintf("%s IN ('%s') AND WorkflowType IN ('%s', '%s') AND ExecutionStatus = 'Running'",
-				attribute, strings.Join(look.entries, "', '"), protocol.ProcessType, protocol.InstanceType)})
+			Query: fmt.Sprintf("%s AND WorkflowType IN ('%s', '%s')", query, protocol.ProcessType,
+				protocol.InstanceType)})
 		var unknown *serviceerror.InvalidArgument
 		switch {
 		case errors.As(err, &unknown):
 			continue
 		case err != nil:
-			return nil, fmt.Errorf("holdups: list workflows by %s: %w", attribute, err)
+			return nil, fmt.Errorf("holdups: list workflows where %s: %w", query, err)
 		}
 		for _, e := range list.GetExecutions() {
-			process, h := look.read(e.GetExecution().GetWorkflowId(), processOf(e), entriesOf(e, attribute))
+			process, h := read(e)
 			alike := func(known turn.HeldUp) bool { return known.Cause == h.Cause }
-			if process != "" && !slices.ContainsFunc(found[process], alike) {
+			if h.Cause != "" && !slices.ContainsFunc(found[process], alike) {
 				found[process] = append(found[process], h)
 			}
 		}
@@ -80,23 +78,36 @@ func entriesOf(e *workflowpb.WorkflowExecutionInfo, attribute string) (entries [
 	return entries
 }
 
-// pauseIn reads which activity is paused. A workflow that is paused whole hears no signal.
-func pauseIn(id, process string, entries []string) (string, turn.HeldUp) {
-	for _, entry := range entries {
+func pausedActivityIn(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+	for _, entry := range entriesOf(e, pauseAttribute) {
 		if activity, is := strings.CutPrefix(entry, pausedActivity); is {
-			return process, turn.PausedInTemporal("the activity "+activity+" of "+id, "activity")
+			h = turn.PausedInTemporal("the activity "+activity+" of "+e.GetExecution().GetWorkflowId(), "activity")
 		}
 	}
-	return "", turn.HeldUp{}
+	return processOf(e), h
 }
 
-// problemIn tells that a workflow's tasks fail to the process above it, which hears of it.
-func problemIn(id, process string, entries []string) (string, turn.HeldUp) {
+func pausedWhole(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+	return toldAbove(e, func(what string) turn.HeldUp { return turn.PausedInTemporal(what, "workflow") })
+}
+
+func failingTasks(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
+	if len(entriesOf(e, protocol.ProblemsAttribute)) == 0 {
+		return "", turn.HeldUp{}
+	}
+	return toldAbove(e, func(what string) turn.HeldUp { return turn.WorkerFails("continue " + what) })
+}
+
+// toldAbove gives what is to be told of a workflow that hears nothing, and the process above it.
+func toldAbove(e *workflowpb.WorkflowExecutionInfo, tell func(what string) turn.HeldUp) (string, turn.HeldUp) {
+	id, process := e.GetExecution().GetWorkflowId(), processOf(e)
 	if id == process {
 		process, _, _ = strings.Cut(id, "/")
 	}
-	if len(entries) == 0 || id == process {
-		return "", turn.HeldUp{}
+	if id != process {
+		return process, tell(id)
 	}
-	return process, turn.WorkerFails("continue " + id)
+	h := tell("the process")
+	h.Process = process
+	return process, h
 }

@@ -57,23 +57,34 @@ func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 			row(t, pauseAttribute, "deaf", protocol.ProcessType, "Workflow:deaf", "Reason:because"),
 			row(t, pauseAttribute, inPart, protocol.InstanceType, pausedActivity+protocol.ActivityExecute),
 		},
-		problemsAttribute: {
-			row(t, problemsAttribute, "deaf", protocol.ProcessType, fails),
-			row(t, problemsAttribute, protocol.InstanceID("q", "a"), protocol.InstanceType, fails),
-			row(t, problemsAttribute, protocol.InstanceID("q", "b"), protocol.InstanceType, fails),
-			row(t, problemsAttribute, protocol.InstanceID("p", "a"), protocol.InstanceType),
-			row(t, problemsAttribute, part, protocol.ProcessType, fails),
-			row(t, problemsAttribute, delegate, protocol.ProcessType, fails),
+		protocol.ProblemsAttribute: {
+			row(t, protocol.ProblemsAttribute, "deaf", protocol.ProcessType, fails),
+			row(t, protocol.ProblemsAttribute, protocol.InstanceID("q", "a"), protocol.InstanceType, fails),
+			row(t, protocol.ProblemsAttribute, protocol.InstanceID("q", "b"), protocol.InstanceType, fails),
+			row(t, protocol.ProblemsAttribute, protocol.InstanceID("p", "a"), protocol.InstanceType),
+			row(t, protocol.ProblemsAttribute, part, protocol.ProcessType, fails),
+			row(t, protocol.ProblemsAttribute, delegate, protocol.ProcessType, fails),
+		},
+		"ExecutionStatus": {
+			row(t, "", "still", protocol.ProcessType),
+			row(t, "", protocol.InstanceID("s", "a"), protocol.InstanceType),
 		},
 	}}, []string{protocol.ActivityRequest, protocol.ActivityExecute})
 	says := map[string]string{"p": "Request of p", part: "Execute of " + inPart, "q": "continue q/a",
-		"big": "continue " + part, "r": "continue " + delegate}
+		"big": "continue " + part, "r": "continue " + delegate, "deaf": "continue the process",
+		"still": "somebody paused the process", "s": "somebody paused s/a"}
 	if err != nil || len(found) != len(says) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	for process, text := range says {
 		if list := found[process]; len(list) != 1 || !strings.Contains(list[0].Message, text) || list[0].Mend == "" {
 			t.Errorf("%s: %+v", process, list)
+		}
+		deaf := process == "deaf" || process == "still"
+		for _, h := range found[process] {
+			if (h.Process == process) != deaf {
+				t.Errorf("%s, which hears of it: %v, is told as of %q", process, !deaf, h.Process)
+			}
 		}
 	}
 }
