@@ -104,6 +104,7 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s conne
 	if s.Idea, err = o.read(); err != nil {
 		return s, err
 	}
+	s.Idea.Context = nil // what is left to do is about its meta, and there may be many messages
 	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
 		return s, err
 	}
@@ -142,8 +143,9 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 		cmp.Or(here, "one that nobody has used yet"))
 }
 
-// read checks the form of the Idea, with the instances as messages of its context, and that all of its delegates' files
-// are there: those that the Idea carries, as one of a chain does, become Delegates.
+// read checks the form of the Idea and of the instances, which become messages of its context, and that all of its
+// delegates' files are there: those that the Idea carries, as one of a chain does, become Delegates. What it returns is
+// the Idea without them.
 func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	files := o.Delegates
@@ -196,7 +198,6 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 		o.Idea = named
 	}
 	o.Idea = delegate.WithInstructions(ideafiles.WithMessages(o.Idea, messages), "", o.Delegates)
-	read, _ = ideafile.ReadIdea(o.Idea)
 	return read, nil
 }
 
@@ -213,11 +214,14 @@ func (o *StartOptions) dropOrigins() {
 	}
 }
 
-// normalRows makes rows with Go numbers and typed values rows of JSON values.
+// normalRows makes rows with Go numbers and typed values rows of JSON values. Those that are some already, as the API
+// reads them, are not copied.
 func normalRows(rows []jsonval.Object) []jsonval.Object {
 	out := make([]jsonval.Object, len(rows))
 	for n, row := range rows {
-		out[n], _ = jsonval.ToJSONValue(row).(jsonval.Object)
+		if out[n] = row; !jsonval.IsJSONValue(row) {
+			out[n], _ = jsonval.ToJSONValue(row).(jsonval.Object)
+		}
 	}
 	return out
 }

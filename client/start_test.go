@@ -1,9 +1,13 @@
 package client
 
 import (
+	"encoding/json"
 	"errors"
+	"runtime"
+	"strconv"
 	"testing"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
 )
@@ -62,14 +66,40 @@ func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
 		Idea:      ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
 		Instances: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
 	}
-	read, err := o.read()
-	if err != nil {
+	if _, err := o.read(); err != nil {
 		t.Fatal(err)
 	}
+	read, _ := ideafile.ReadIdea(o.Idea)
 	want := `[{"_instance":"②","a":1,"type":"state"},{"_instance":"①","input":{"list":["x"],"n":1},"type":"input"},{"_instance":"x","input":{"n":2.5},"type":"input"}]`
 	if got := string(jsonval.Encode(o.Idea["context"])); got != want || len(read.InstanceTokens()) != 3 {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+}
+
+// A map takes over three hundred bytes: each row has one, and its message another. Not parallel: it measures the memory
+// of the program.
+func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
+	rows := make([]map[string]any, 50_000)
+	for n := range rows {
+		rows[n] = map[string]any{"order": strconv.Itoa(n), "amount": json.Number("129.90")}
+	}
+	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source, Instances: rows}
+	live := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := live()
+	read, err := o.read()
+	if perRow := int64(live()-before) / int64(len(rows)); err != nil || perRow > 500 {
+		t.Errorf("%d bytes a row, %v", perRow, err)
+	}
+	if tokens, _ := ideafile.ReadIdea(o.Idea); len(tokens.InstanceTokens()) != len(rows) {
+		t.Errorf("%d instances", len(tokens.InstanceTokens()))
+	}
+	runtime.KeepAlive(read)
+	runtime.KeepAlive(o)
 }
 
 // Else whoever may start had the chain say that it was forked from whatever process, and verify call it broken.
@@ -100,10 +130,10 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"instruction","file":"p.json"}]}`).Source,
 		Instances: []map[string]any{{"type": "instruction", "file": "p.json", "_instance": "x"}},
 		Delegates: IdeaFiles{"p.json": policy, "d/e.json": map[string]any{"context": []any{named}}, "d/p.json": policy}}
-	read, err := o.read()
-	if err != nil {
+	if _, err := o.read(); err != nil {
 		t.Fatal(err)
 	}
+	read, _ := ideafile.ReadIdea(o.Idea)
 	for n, m := range read.Context {
 		if m.Instruction == nil || m.Text != "Be kind." {
 			t.Errorf("message %d is %+v", n, m)

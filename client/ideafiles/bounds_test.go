@@ -151,10 +151,10 @@ func TestRowsOfAProgramAreNotCopiedUnlessTheyAreChanged(t *testing.T) {
 	runtime.KeepAlive(messages)
 	runtime.KeepAlive(rows)
 	named := map[string]any{"_instance": "x", "order": 1}
-	state := map[string]any{"type": "state", "order": 1}
-	_, ps := ideafiles.Messages([]map[string]any{named, state}, &ideafile.Idea{})
-	if len(ps) > 0 || named["_instance"] != "x" || len(state) != 2 {
-		t.Errorf("the rows are now %v and %v; %v", named, state, ps)
+	state, unnamed := map[string]any{"type": "state", "order": 1}, map[string]any{"_instance": nil, "order": 1}
+	_, ps := ideafiles.Messages([]map[string]any{named, state, unnamed}, &ideafile.Idea{})
+	if len(ps) > 0 || named["_instance"] != "x" || len(state) != 2 || len(unnamed) != 2 {
+		t.Errorf("the rows are now %v, %v and %v; %v", named, state, unnamed, ps)
 	}
 }
 

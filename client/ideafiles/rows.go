@@ -112,7 +112,7 @@ func (r row) wrapsOthers(idea *ideafile.Idea) (ps diag.Problems) {
 func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
-		if fields["type"] != nil || fields["_instance"] != nil {
+		if _, named := fields["_instance"]; named || fields["type"] != nil {
 			fields = maps.Clone(fields) // message changes these alone: copies of all would be a third of the memory
 		}
 		list[n] = row{line: n + 1, fields: fields}

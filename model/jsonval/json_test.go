@@ -183,6 +183,25 @@ func TestWhatWasLentIsWrittenAnewForTheNext(t *testing.T) {
 	}
 }
 
+func TestAJSONValueIsToldFromGoValues(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		v  any
+		is bool
+	}{
+		"a decoded value": {jsonval.Object{"a": []any{nil, true, "ä", json.Number("1.50"), jsonval.Object{}}}, true},
+		"an int in it":    {[]any{jsonval.Object{"a": 1}}, false},
+		"a typed list":    {jsonval.Object{"a": []string{"x"}}, false},
+		"no map":          {jsonval.Object(nil), false},
+		"a broken text":   {jsonval.Object{"a": "\xff"}, false},
+		"no number":       {json.Number("1x"), false},
+	} {
+		if jsonval.IsJSONValue(c.v) != c.is {
+			t.Errorf("%s: that it is a JSON value is not %v", what, c.is)
+		}
+	}
+}
+
 func TestEncodeTakesGoValues(t *testing.T) {
 	t.Parallel()
 	v := map[string]any{"h": jsonval.BlobHandle{Digest: "d", Size: 3, ValueType: "object"}, "n": 7,

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // ToJSONValue converts a Go value (a struct, an int, a typed map) to the JSON value that it encodes to, and to nil if
@@ -23,6 +24,29 @@ func ToJSONValue(v any) any {
 		return nil
 	}
 	return out
+}
+
+// IsJSONValue reports whether v is such a value, as Decode gives them.
+func IsJSONValue(v any) bool {
+	switch v := v.(type) {
+	case nil, bool:
+		return true
+	case string:
+		return utf8.ValidString(v)
+	case json.Number:
+		return json.Valid([]byte(v))
+	case Object:
+		//workflowcheck:ignore -- whatever the order, one that is none is found
+		for _, e := range v {
+			if !IsJSONValue(e) {
+				return false
+			}
+		}
+		return v != nil
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !IsJSONValue(e) })
+	}
+	return false
 }
 
 // Unmarshal reads JSON into a Go value, with numbers as they were written. What follows the value is left.
