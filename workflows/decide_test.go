@@ -292,7 +292,6 @@ func TestAThousandDecisionsOnCallsThatThereAreNotAreRefused(t *testing.T) {
 	}
 }
 
-// Whoever decides last is heard last, though the first decisions are many and wait for their turn.
 // An instance keeps its last hundred refusals. Whoever decides on more than that at once hears of each all the same.
 func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *testing.T) {
 	t.Parallel()
@@ -322,6 +321,7 @@ func TestEachOfManyDecisionsIsAnsweredThoughAnInstanceRefusesMoreThanItKeeps(t *
 	s.cancel()
 }
 
+// Whoever decides last is heard last, though the first decisions are many and wait for their turn.
 func TestADecisionDoesNotOvertakeManyThatWaitForTheirTurn(t *testing.T) {
 	t.Parallel()
 	for name, batch := range longrun.Rows(t, 2, map[string]int{"in one piece": 300, "in parts": 75}) {

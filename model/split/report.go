@@ -4,6 +4,7 @@ import (
 	"maps"
 
 	"processidea/model/approval"
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/price"
@@ -49,6 +50,8 @@ type PartReport struct {
 	// FailedCalls counts the Calls of its instances that failed or were blocked; in the last report alone.
 	FailedCalls      map[string]int     `json:"failedCalls,omitempty"`
 	PendingApprovals []approval.Pending `json:"pending,omitempty"`
+	// CausedBy is who caused what its instances do, beside who started the process, by token; "" is all of them.
+	CausedBy map[string][]policy.Identity `json:"causedBy,omitempty"`
 	// PendingPlan is its Plan that waits for a person; nil: none does.
 	PendingPlan *approval.Plan `json:"plan,omitempty"`
 	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
@@ -100,6 +103,7 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
 		instancesThat(func(s ideafile.InstanceStatus) bool { return s == ideafile.InstanceWaiting }, r.Instances)
 	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
+	r.CausedBy = nil                             // no Call of another part depends on it
 	rest := jsonval.EncodeToString(jsonval.ToJSONValue(r))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
 		return false

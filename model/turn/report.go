@@ -55,6 +55,8 @@ type InstanceReport struct {
 	Withdrawn *Withdrawn `json:"takenBack,omitempty"`
 	// Fates are the outcomes of acts since the last report.
 	Fates []approval.Fate `json:"refusals,omitempty"`
+	// CausedBy is everybody who has added or revised the instance or a delegate of its Calls, or had them taken back.
+	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
 // InstanceStanding is the current state of an instance. Each report has all of it anew.

@@ -60,10 +60,21 @@ func ReadCausers(source jsonval.Object, token string) []Identity {
 	return list
 }
 
+// ReadCausersByInstance reads who has added or revised which instances; nil: nobody. The token "" is all of them.
+func ReadCausersByInstance(source jsonval.Object) (byToken map[string][]Identity) {
+	for token, people := range jsonval.AsObject(jsonval.At(source, "meta", causersKey)) {
+		if byToken == nil {
+			byToken = map[string][]Identity{}
+		}
+		byToken[token] = readIdentities(people)
+	}
+	return byToken
+}
+
 // ReadAllCausers reads who has added or revised any instance.
 func ReadAllCausers(source jsonval.Object) (list []Identity) {
-	for _, people := range jsonval.Sorted(jsonval.AsObject(jsonval.At(source, "meta", causersKey))) {
-		for _, who := range readIdentities(people) {
+	for _, people := range jsonval.Sorted(ReadCausersByInstance(source)) {
+		for _, who := range people {
 			if !isRecorded(list, who) {
 				list = append(list, who)
 			}

@@ -124,6 +124,7 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 		Token: i.ownSetup.Token, ClosedThroughRequest: i.ClosedThrough, RefusedThroughRequest: i.RefusedThrough,
 		ReportedThroughRequest: i.ReportedThrough,
 		AckedCorrectionCount:   i.CorrectionCount, InstanceStanding: i.dataflow.Standing(),
+		CausedBy: i.ownSetup.CausedBy,
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
 	r.Calls = i.dataflow.ReportCalls(i.reported.calls, i.mustTell)

@@ -2,6 +2,7 @@ package process
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"go.temporal.io/sdk/temporal"
@@ -152,6 +153,15 @@ func (c *processCore) setIdea(idea *ideafile.Idea) {
 func (c *processCore) recordCauser(by policy.Identity, tokens ...string) {
 	c.start.Idea = policy.WithCauser(c.start.Idea, by, tokens...)
 	c.setIdea(c.idea)
+}
+
+// recordCausers is recordCauser for those of whom an instance tells.
+func (c *processCore) recordCausers(token string, people []policy.Identity) {
+	for _, who := range people {
+		if !slices.Contains(policy.ReadCausers(c.idea.Source, token), who) {
+			c.recordCauser(who, token)
+		}
+	}
 }
 
 // recordReviser is recordCauser for the instances that messages are about. New limits alone cause no Call.

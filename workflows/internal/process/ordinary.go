@@ -99,6 +99,7 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	if !p.loop.ApplyReport(r) {
 		return
 	}
+	p.recordCausers(r.Token, r.CausedBy)
 	p.concludeEndedUndo(ctx)
 	p.orders.TakeFates(r.Fates)
 	p.approveOf(ctx, r.Token, r.PendingApprovals)

@@ -3,6 +3,7 @@ package process
 import (
 	"go.temporal.io/sdk/workflow"
 
+	"processidea/model/approval/policy"
 	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/protocol"
@@ -43,8 +44,9 @@ func (p *unsplitProcess) partReport(status loop.Status, last bool) split.PartRep
 		Usage: result.Usage, Digest: p.LastSealed.Digest, Failures: result.Failures,
 		SelfPauseCount: p.loop.SelfPauseCount, ResumeCount: p.Resumes,
 		NotWrittenResults: result.NotWrittenResults, Instructions: result.Instructions,
-		Quality: p.loop.Rechecked,
-		Error:   result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
+		Quality:  p.loop.Rechecked,
+		CausedBy: policy.ReadCausersByInstance(p.idea.Source),
+		Error:    result.Error, QuotaUse: p.loop.QuotaUse(), Instances: p.loop.EndedOrWaitingInstances(),
 	}
 	for _, m := range p.loop.Instances {
 		r.PendingApprovals = append(r.PendingApprovals, m.PendingApprovals...)

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/approval"
 	"processidea/model/diag"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/split"
 	"processidea/model/turn"
@@ -61,6 +62,9 @@ func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	p.orders.TakeFates(p.parts.TakeUndoFates(r.Number, r.Fates))
 	before := p.parts.PauseReason
 	p.parts.ApplyReport(r)
+	for token, people := range jsonval.Sorted(r.CausedBy) {
+		p.recordCausers(token, people)
+	}
 	switch f := p.parts.PauseReason; {
 	case f == nil || before != nil:
 	case f.Code == turn.CodeDisagreement: // it concerns all parts together, and none has paused by itself
