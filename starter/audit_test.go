@@ -37,7 +37,8 @@ func audited(t *testing.T) (dir string) {
 			"solution": {"calls": [{"_tool": "judge", "_instance": "①", "text": "†state.text", "_outputPath": "mood"}], "output": null}}`,
 		`{"meta": {"request": 2}, "context": [{"type": "state", "_instance": "①", "text": "hi", "mood": "good"}, {"type": "state", "_instance": "②", "n": 12345678901234567890}],
 			"solution": {"calls": [], "output": null}}`,
-		`{"context": [{"type": "state", "_instance": "①", "text": "hi", "mood": "good", "name": "A\u001bda"}, {"type": "state", "_instance": "②", "n": 12345678901234567890}]}`,
+		`{"context": [{"type": "state", "_instance": "①", "text": "hi", "mood": "good", "name": "A\u001bda",
+			"note": "` + strings.Repeat("word ", 60) + `end"}, {"type": "state", "_instance": "②", "n": 12345678901234567890}]}`,
 	} {
 		idea, err := jsonval.DecodeObject([]byte(text))
 		if err != nil {
@@ -111,6 +112,10 @@ func TestAChainIsAuditedWithTheStoreAlone(t *testing.T) {
 		`†state.text is "hi" (in Idea 2)`, "starter show 'p 1' --at 1")
 	says(t, "blame|p 1|①:name", exit.Done, "written by person:Grace: name",
 		"decided by Grace: answer, because she said so")
+	if out := says(t, "blame|p 1|①:note", exit.Done, "…"); strings.Contains(out, "end") {
+		t.Errorf("a line has all of a long value: %s", out)
+	}
+	says(t, "blame|p 1|①:note|--whole", exit.Done, "word end")
 	says(t, "blame|p 1|②:n|--at|1", exit.Done, "it was there from the beginning")
 	says(t, "blame|p 1|②:n", exit.Done, "Idea 2 is the first that shows it")
 	says(t, "blame|p 1|①:mood|--json", exit.Done, `"by":"1.1@①"`, `"saw":1`)

@@ -150,6 +150,9 @@ func TestRowsAreAddedToASplitProcess(t *testing.T) {
 	d.signable("p", 2)
 	d.do("add", "p", "--instances", "more.csv").is(exit.Done)
 	d.eventually("a fourth is there", func() bool { return len(d.do("result", "p", "--json").result().Instances) == 4 })
+	if e := d.do("run", ".", "--id", "p", "--detach").is(exit.Done); strings.Count(e.out, "\n") != 1 {
+		t.Errorf("of what is at work it says more than a line: %s", e.out)
+	}
 	d.do("cancel", "p").is(exit.Done)
 }
 
@@ -182,7 +185,8 @@ func TestDeadlinesAndPausesOutliveTheServer(t *testing.T) {
 	if r := d.do("result", "paused", "--json").is(exit.Paused).result(); r.Status != loop.StatusPaused {
 		t.Errorf("%+v", r)
 	}
-	d.do("resume", "paused").is(exit.Done)
+	d.do("resume", "--all", "--because", "llm_unreachable").is(exit.Done).tells("no process is paused for this reason")
+	d.do("resume", "--all", "--because", "paused").is(exit.Done).tells("paused: resume taken")
 	if r := d.do("watch", "paused", "--json").is(exit.Done).result(); r.Calls.Rejected != 3 {
 		t.Errorf("%+v", r)
 	}

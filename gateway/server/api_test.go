@@ -312,6 +312,10 @@ func TestAProcessIsSteeredAndForked(t *testing.T) {
 	}
 	h.post(page+"/add", `{"instances": [{"text": "And how does it come here?"}]}`).is(204)
 	h.post(page+"/resume", `{"limits": {"duration": "soon"}}`).problem(422, "invalid")
+	if n := len(h.post("/api/processes/resume", `{"because": "another"}`).is(200).list("processes")); n != 0 ||
+		h.get(page).object()["status"] != "paused" {
+		t.Errorf("%d processes are resumed that are paused for another reason", n)
+	}
 	h.post(page+"/resume", `{"limits": {"calls": 50}, "reason": "fed"}`).is(204)
 	h.post(page+"/resume", nil).problem(409, "refused")
 	h.post(page+"/revise", `{"context": [{"type": "state", "_instance": "①", "seen": 1.10}], "reason": "known"}`).is(
