@@ -36,7 +36,6 @@ func IsJSONValue(v any) bool {
 	case json.Number:
 		return json.Valid([]byte(v))
 	case Object:
-		//workflowcheck:ignore -- whatever the order, one that is none is found
 		for _, e := range v {
 			if !IsJSONValue(e) {
 				return false

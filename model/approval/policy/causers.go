@@ -62,7 +62,7 @@ func ReadCausers(source jsonval.Object, token string) []Identity {
 
 // ReadCausersByInstance reads who has added or revised which instances; nil: nobody. The token "" is all of them.
 func ReadCausersByInstance(source jsonval.Object) (byToken map[string][]Identity) {
-	for token, people := range jsonval.AsObject(jsonval.At(source, "meta", causersKey)) {
+	for token, people := range jsonval.Sorted(jsonval.AsObject(jsonval.At(source, "meta", causersKey))) {
 		if byToken == nil {
 			byToken = map[string][]Identity{}
 		}
