@@ -24,7 +24,7 @@ type schemaFitter struct {
 	isBroken bool // it does not compile: every keyword is tried
 	notes    []string
 	steps    *int              // that are left to the patterns of all servers' tools
-	ids      map[string]string // the pointers of parts that have an $id, by it
+	ids      map[string]string // the pointers of parts that have an $id, by it; of anchors by the part around and #name
 }
 
 // usablePart returns the usable part of the spec, and notes on what was left out.
@@ -118,7 +118,7 @@ func fitSchema(schema any, place string, steps *int, notes *[]string) any {
 		return schema
 	}
 	f := &schemaFitter{root: root, steps: steps, ids: map[string]string{}}
-	f.findIDs(root, "")
+	f.findIDs(root, "", "")
 	left := *steps
 	fitted := f.fitPart(root, place, "", "")
 	_, err := jsonschema.CompileSchema(fitted)
@@ -148,17 +148,26 @@ func outline(schema jsonval.Object) jsonval.Object {
 	return jsonval.Object{"properties": properties, "required": required}
 }
 
-// findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step.
-func (f *schemaFitter) findIDs(part jsonval.Object, pointer string) {
-	if id := strings.TrimSuffix(jsonval.AsText(part["$id"]), "#"); id != "" {
-		for _, name := range []string{id, id[strings.LastIndexByte(id, '/')+1:]} {
-			if _, taken := f.ids[name]; !taken {
-				f.ids[name] = pointer
-			}
+// findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step. Anchors
+// are noted too; draft 7 writes them as the fragment of an $id. base is as in fitPart.
+func (f *schemaFitter) findIDs(part jsonval.Object, pointer, base string) {
+	id, anchor, _ := strings.Cut(jsonval.AsText(part["$id"]), "#")
+	names := []string{}
+	if id != "" {
+		names, base = append(names, id, id[strings.LastIndexByte(id, '/')+1:]), pointer
+	}
+	for _, name := range []string{anchor, jsonval.AsText(part["$anchor"]), jsonval.AsText(part["$dynamicAnchor"])} {
+		if name != "" {
+			names = append(names, base+"#"+name)
+		}
+	}
+	for _, name := range names {
+		if _, taken := f.ids[name]; !taken {
+			f.ids[name] = pointer
 		}
 	}
 	jsonschema.WithSubschemas(part, func(step string, inner any) any {
-		f.findIDs(jsonval.AsObject(inner), pointer+step)
+		f.findIDs(jsonval.AsObject(inner), pointer+step, base)
 		return inner
 	})
 }
@@ -166,7 +175,7 @@ func (f *schemaFitter) findIDs(part jsonval.Object, pointer string) {
 // refToAnotherAddress returns a $ref that begins with a scheme, such as https:, and names no part of the schema.
 func refToAnotherAddress(schema jsonval.Object) (found string) {
 	f := &schemaFitter{ids: map[string]string{}}
-	f.findIDs(schema, "")
+	f.findIDs(schema, "", "")
 	var find func(step string, part any) any
 	find = func(_ string, part any) any {
 		own := jsonval.AsObject(part)
@@ -187,9 +196,14 @@ func refToAnotherAddress(schema jsonval.Object) (found string) {
 // whole schema. base is the pointer of the innermost part around it with an $id, at which references begin.
 func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base string) jsonval.Object {
 	own := maps.Clone(schema)
-	if pointer != "" && jsonval.AsText(own["$id"]) != "" {
-		base = pointer
+	if id := jsonval.AsText(own["$id"]); pointer != "" && id != "" {
+		if !strings.HasPrefix(id, "#") {
+			base = pointer
+		}
 		delete(own, "$id")
+	}
+	if base != "" { // where another part may have the same one
+		delete(own, "$anchor")
 	}
 	f.fitReference(own, base)
 	if text, ok := own["description"].(string); ok {
@@ -242,7 +256,8 @@ func placeName(place string) string {
 	return place
 }
 
-// fitReference has a $ref that names a part by its $id, or begins in a part that has one, lead there by a pointer.
+// fitReference has a $ref that names a part by its $id or anchor, or begins in a part that has an $id, lead there by a
+// pointer.
 func (f *schemaFitter) fitReference(own jsonval.Object, base string) {
 	ref, ok := own["$ref"].(string)
 	if !ok {
@@ -258,6 +273,8 @@ func (f *schemaFitter) fitReference(own jsonval.Object, base string) {
 	}
 	if fragment == "" || fragment[0] == '/' {
 		own["$ref"] = "#" + at + fragment
+	} else if anchored, known := f.ids[at+"#"+fragment]; known {
+		own["$ref"] = "#" + anchored
 	}
 }
 

@@ -334,6 +334,17 @@ func TestNoKeywordOfAServersSchemaCostsTheTool(t *testing.T) {
 	} {
 		checkKept(t, offer("odd", schema), want, "")
 	}
+	for defs, ref := range map[string]string{
+		`{"X": {"$id": "#x", "type": "string"}}`:                             "#x", // as draft 7 writes an anchor
+		`{"X": {"$id": "#x", "$ref": "#/$defs/Y"}, "Y": {"type": "string"}}`: "#x",
+		`{"X": {"$id": "https://s.example/y#x", "type": "string"}}`:          "y#x",
+		`{"X": {"$anchor": "x", "type": "string"}}`:                          "#x",
+		`{"Y": {"$id": "y.json", "$defs": {"X": {"$anchor": "x", "type": "string"}}},
+			"Z": {"$id": "z.json", "$defs": {"X": {"$anchor": "x", "type": "integer"}}}}`: "y.json#x",
+	} {
+		checkResolved(t, fmt.Sprintf(`{"name": "odd", "input": {"type": "object", "$defs": %s,
+			"properties": {"a": {"$ref": %q}}, "required": ["a"]}}`, defs, ref))
+	}
 	for _, schema := range []string{`{"$schema": ""}`, `{"$schema": "https://example.com/own"}`,
 		`{"$schema": "https://json-schema.org/draft/next/schema"}`, `{"type": ["object", "null"]}`,
 		`{"type": "array"}`, `{"properties": null}`, `{"properties": []}`, `{"properties": {"a": {"$ref": "#/properties/a"}}}`,
@@ -353,6 +364,23 @@ func TestWhatAServerAsksForBesideItsPropertiesCanBeGiven(t *testing.T) {
 		`"properties":{"kind":{},"x":{},"y":{}}`, "")
 	checkKept(t, offer(`"properties": {"a": {}}, "additionalProperties": false, "allOf": [{"properties": {"x": {}}}]`),
 		`"properties":{"a":{}}`, "")
+}
+
+// checkResolved checks that a tool's parameter a is a string, and that nothing is said of its schema.
+func checkResolved(t *testing.T, tool string) {
+	t.Helper()
+	checkKept(t, tool, "", "")
+	idea, _ := ideafile.ParseIdea([]byte(`{"config": {"mcp": {"s": {"url": "https://s.example"}}}, "schema": {"tools": {}}}`))
+	p := mcppalette.ResolveTools(idea, offers(t, `{"s": [`+tool+`]}`))
+	s, err := jsonschema.CompileSchema(p.ToolSources["s_odd"])
+	if err != nil || len(p.NotesByServer["s"]) > 0 {
+		t.Fatalf("%s: %v %v", tool, err, p.NotesByServer)
+	}
+	for value, fits := range map[string]bool{`{"a": "x"}`: true, `{"a": 5}`: false} {
+		if err := s.Validate(modeltest.MustDecodeJSON(value)); (err == nil) != fits {
+			t.Errorf("%s\n%s: %v", tool, value, err)
+		}
+	}
 }
 
 func checkKept(t *testing.T, tool, kept, note string) {
