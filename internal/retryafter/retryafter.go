@@ -2,6 +2,7 @@
 package retryafter
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -14,6 +15,33 @@ const Max = 24 * time.Hour
 
 // From these on a number can only be a time since 1970, in seconds or in milliseconds: as a wait it would be 31 years.
 const earliestUnixTime, earliestUnixMillis = 1_000_000_000, 1_000_000_000_000
+
+// InError reads what servers say in the body of an error in place of a header: Google ({"details": [{"retryDelay":
+// "17s"}]}), Telegram and Discord (retry_after), OpenRouter (the headers of whom it asked).
+func InError(v any, now time.Time) (wait time.Duration) {
+	switch v := v.(type) {
+	case []any:
+		for _, inner := range v {
+			wait = max(wait, InError(inner, now))
+		}
+	case map[string]any:
+		h := http.Header{}
+		for key, inner := range v {
+			switch key {
+			case "error", "details", "parameters", "metadata", "headers":
+				wait = max(wait, InError(inner, now))
+			case "retryDelay", "retry_after":
+				wait = max(wait, Parse(fmt.Sprint(inner), now))
+			default:
+				if text, ok := inner.(string); ok {
+					h.Set(key, text)
+				}
+			}
+		}
+		wait = max(wait, Of(h, now))
+	}
+	return wait
+}
 
 // Of reads Retry-After, or else, where the limit of a server is used up, when it begins anew, as GitHub says it.
 func Of(h http.Header, now time.Time) time.Duration {

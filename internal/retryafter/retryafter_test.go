@@ -1,6 +1,7 @@
 package retryafter_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"testing"
@@ -55,6 +56,28 @@ func TestALimitThatIsUsedUpSaysWhenItBeginsAnew(t *testing.T) {
 		}
 		if got := retryafter.Of(h, now); got != row.want {
 			t.Errorf("%s: %v, want %v", name, got, row.want)
+		}
+	}
+}
+
+func TestTheBodyOfAnErrorSaysWhatItsHeaderDoesNot(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Duration{
+		`[{"error":{"details":[{"retryDelay":"1s"},{"@type":"x"},{"retryDelay":"17.5s"}]}}]`:                   17500 * time.Millisecond,
+		`{"message":"You are being rate limited.","retry_after":1.5,"global":false}`:                           1500 * time.Millisecond,
+		`{"parameters":{"retry_after":35}}`:                                                                    35 * time.Second,
+		`{"error":{"metadata":{"headers":{"X-RateLimit-Remaining":"0","X-RateLimit-Reset":"1795176060000"}}}}`: time.Minute,
+		`{"error":{"metadata":{"headers":{"Retry-After":"9"}}}}`:                                               9 * time.Second,
+		`{"error":"slow down","details":null,"retry_after":null}`:                                              0,
+		`{"orders":[{"retry_after":9}]}`:                                                                       0, `"17s"`: 0, `null`: 0,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if got := retryafter.InError(v, now); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}
 }

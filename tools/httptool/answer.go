@@ -56,9 +56,16 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 	return append(begun, rest...), err
 }
 
+// maxErrorBody bounds the bodies in which a wait is looked for, in bytes.
+const maxErrorBody = 64 << 10
+
 // statusError is the Error of a status that is not a success; nil for a result.
 func (a *response) statusError(anyStatus bool, now time.Time) error {
 	wait := retryafter.Of(a.header, now)
+	if wait == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
+		said, _ := a.json()
+		wait = retryafter.InError(said, now)
+	}
 	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub says it
 	retry := isThrottled || a.status == 408 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {

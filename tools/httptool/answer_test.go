@@ -183,12 +183,13 @@ func TestAnErrorKeepsTheFirstThousandCharacters(t *testing.T) {
 
 func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 	t.Parallel()
-	status, after, left := 429, "", ""
+	status, after, left, body := 429, "", "", ""
 	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", after)
 		w.Header().Set("X-RateLimit-Remaining", left)
 		w.Header().Set("X-RateLimit-Reset", "30")
 		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
 	})
 	c := client(t, nil, s)
 	for _, row := range []struct {
@@ -207,6 +208,18 @@ func TestAServerThatWantsToBeLeftAloneIsNotAskedBefore(t *testing.T) {
 		e := asError(t, err)
 		if e.RetryAfter != row.want || runner.IsThrottled(err) != row.throttled || row.throttled && !e.Retry {
 			t.Errorf("%d %q: %v, %v", row.status, row.after, e.RetryAfter, err)
+		}
+	}
+	status, after, left = 429, "", ""
+	for said, want := range map[string]time.Duration{
+		`{"error":{"code":429,"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"17s"}]}}`: 17 * time.Second,
+		`{"ok":false,"error_code":429,"parameters":{"retry_after":35}}`:                                              35 * time.Second,
+		`{"message":"slow down"}`: 0, `slow down`: 0,
+	} {
+		body = said
+		_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+		if e := asError(t, err); e.RetryAfter != want || !e.Retry {
+			t.Errorf("%s: %v, %v", said, e.RetryAfter, err)
 		}
 	}
 }
