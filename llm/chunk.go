@@ -91,9 +91,12 @@ type function struct {
 // newChunk ignores values of the wrong type, as the openai library does.
 func newChunk(v *fastjson.Value, bytes int) chunk {
 	c := chunk{bytes: bytes, model: stringAt(v, "model"), usage: usageOf(v.Get("usage"))}
+	if u := usageOf(v.Get("x_groq", "usage")); c.usage == (turn.TokenUsage{}) { // Groq
+		c.usage = u
+	}
 	for _, o := range v.GetArray("choices") {
 		delta, message := o.Get("delta"), o.Get("message")
-		whole := delta == nil && message != nil
+		whole := !isThere(delta) && isThere(message)
 		if whole {
 			delta = message
 		}
@@ -111,6 +114,9 @@ func newChunk(v *fastjson.Value, bytes int) chunk {
 	}
 	return c
 }
+
+// isThere reports whether a value is neither absent nor null.
+func isThere(v *fastjson.Value) bool { return v != nil && v.Type() != fastjson.TypeNull }
 
 // isThought reports whether a message has thoughts beside its text. Servers have several places for them.
 func isThought(delta *fastjson.Value) bool {

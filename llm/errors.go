@@ -86,7 +86,7 @@ func (x *exchange) classify(err error) *Error {
 				"wants a login before it; then resume the process"}
 		}
 		return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
-			RetryAfter: retryAfter(x.response, time.Now())}
+			RetryAfter: x.retryAfter()}
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
@@ -96,7 +96,7 @@ func (x *exchange) classify(err error) *Error {
 		return &Error{Code: turn.CodeLLMError, Message: message}
 	}
 	return &Error{Code: turn.CodeLLMUnreachable, Message: message, Retry: true,
-		RetryAfter: retryAfter(x.response, time.Now())}
+		RetryAfter: x.retryAfter()}
 }
 
 // cure is what mends an error of the server at the worker; "" where that is not known.

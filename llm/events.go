@@ -117,16 +117,25 @@ func (e *eventReader) isWholeEvent() bool {
 // isDone reports whether an event is OpenAI's end of a stream.
 func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
-// emitEvent makes an event of the data, in OpenAI's form, and reports whether it is not an error.
+// emitEvent makes an event of the data, in OpenAI's form, and reports whether there is one, and no error. An event
+// without data, or with a text under another name, keeps the connection open.
 func (e *eventReader) emitEvent() bool {
-	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`))
+	isOther := e.name != "" && e.name != "message" && e.name != "error"
+	if len(bytes.TrimSpace(e.data)) == 0 || isOther && !e.isWholeEvent() {
+		e.keepStray(bytes.TrimSpace(e.data))
+		e.name, e.data = "", e.data[:0]
+		return false
+	}
+	data, unusual := e.data, e.bare || e.name == "error" || bytes.Contains(e.data, []byte(`"error`)) ||
+		bytes.Contains(e.data, []byte(`"base_resp"`)) // MiniMax
 	if unusual {
 		data, e.err = e.normalize(data)
 		e.parsed = nil
 	}
 	if e.parsed == nil && e.err == nil && !isDone(data) {
 		if e.parsed, e.err = e.parseJSON(data); e.err != nil {
-			e.err = errUnreadable{fmt.Errorf("an event is no JSON: %w", e.err)}
+			e.err = errUnreadable{fmt.Errorf("an event is no JSON: %w: %s", e.err,
+				jsonval.Clip(oneLine(data), maxBeginning))}
 		}
 	}
 	if unusual && e.err == nil && e.parsed.Exists("error") {
@@ -268,7 +277,7 @@ func deltasOf(choices json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	for _, c := range list {
-		if _, ok := c["delta"]; !ok {
+		if delta := string(c["delta"]); delta == "" || delta == "null" {
 			c["delta"] = c["message"]
 		}
 		delete(c, "message")

@@ -234,7 +234,7 @@ func (x *exchange) pauseClient() {
 	}
 	// The circuit handles unavailable ones.
 	if x.serverError.status == http.StatusTooManyRequests || x.serverError.throttled {
-		x.client.limiter.pause(x.params.Model, retryAfter(x.response, time.Now()), x.redact(x.serverError.text()))
+		x.client.limiter.pause(x.params.Model, x.retryAfter(), x.redact(x.serverError.text()))
 	}
 }
 

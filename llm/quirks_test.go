@@ -127,6 +127,17 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 		"nobody says that it is done":      streaming(chunks(said[:len(said)-1]...)),
 		"it ends without a finish reason":  streaming(chunks(said[:len(said)-3]...)),
 		"it finishes twice":                with(len(said)-2, finished, finished),
+		"empty events keep the line open": each(func(s string) string {
+			return "data:\n\nevent: ping\ndata: ping\n\ndata: \n\n" + s
+		}),
+		"usage where Groq had it": each(func(s string) string {
+			return strings.NewReplacer(`"usage":{`, `"usage":null,"x_groq":{"usage":{`, `"total_tokens":12}`,
+				`"total_tokens":12}}`).Replace(s)
+		}),
+		"all at once, with a delta that is null": plain("application/json",
+			strings.Replace(whole, `"message"`, `"delta":null,"message"`, 1)),
+		"as a whole message in an event, with a delta that is null": streaming(
+			chunks(strings.Replace(whole, `"message"`, `"delta":null,"message"`, 1), done)),
 		"every chunk has another id": each(func(s string) string {
 			id++
 			return strings.Replace(s, `"c1"`, fmt.Sprintf(`"c%d"`, id), 1)

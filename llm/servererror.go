@@ -18,7 +18,8 @@ import (
 // serverError is a server's error for a request, whatever its form.
 type serverError struct {
 	status              int
-	throttled           bool // with the status of being forbidden, as Azure's gateway says it
+	throttled           bool          // with the status of being forbidden, as Azure's gateway says it
+	wait                time.Duration // that its body asks for; 0: none
 	code, kind, message string
 	raw                 string
 }
@@ -44,7 +45,7 @@ func readServerError(err error, response *http.Response) *serverError {
 		body, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		e := parseServerError(body)
 		e.status = response.StatusCode
-		e.throttled = e.status == http.StatusForbidden && retryAfter(response, time.Now()) > 0
+		e.throttled = e.status == http.StatusForbidden && max(e.wait, retryAfter(response, time.Now())) > 0
 		return e
 	}
 	return nil
@@ -60,6 +61,7 @@ func parseServerError(body []byte) *serverError {
 	if d.Decode(&v) != nil || d.More() {
 		v = nil
 	}
+	e.wait = min(retryafter.InError(v, time.Now()), time.Hour)
 	switch v := innerError(v).(type) {
 	case map[string]any:
 		e.message = wordsOf(v)
@@ -117,6 +119,8 @@ func (e *serverError) impliedStatus() int {
 		return status
 	case e.quotaExhausted():
 		return http.StatusTooManyRequests
+	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, of every path that it does not know
+		return http.StatusNotFound
 	}
 	return cmp.Or(statuses[strings.ToLower(e.code)], statuses[strings.ToLower(e.kind)], http.StatusInternalServerError)
 }
@@ -142,10 +146,13 @@ func plainText(v any) string {
 	return string(b)
 }
 
+// statusFull is Groq's for a tier that has no room now.
+const statusFull = 498
+
 // transient reports whether another attempt may succeed.
 func (e *serverError) transient() bool {
 	switch e.status {
-	case http.StatusRequestTimeout, http.StatusConflict:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, statusFull:
 		return true
 	case http.StatusTooManyRequests:
 		return !e.quotaExhausted()
@@ -169,6 +176,15 @@ func (e *serverError) quotaExhausted() bool {
 func (e *serverError) mentions(words ...string) bool {
 	text := strings.ToLower(e.raw)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// retryAfter is how long the server wants to be left alone, by its header or else by its error.
+func (x *exchange) retryAfter() time.Duration {
+	wait := retryAfter(x.response, time.Now())
+	if wait == 0 && x.serverError != nil {
+		wait = x.serverError.wait
+	}
+	return wait
 }
 
 // retryAfter reads how long the server wants to be left alone, from milliseconds, seconds or a date: an hour at most.

@@ -39,9 +39,12 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			"answered 401: the token is old. Mend its key", false},
 		"OAuth": {refusing(400, `{"error":"invalid_request","error_description":"no such tenant"}`),
 			"answered 400: no such tenant", false},
-		"a flag":      {refusing(500, `{"error":true,"message":"no GPU"}`), "answered 500: no GPU", true},
-		"a flag, 200": {refusing(200, `{"error":true,"message":"no GPU"}`), "answered 500: no GPU", true},
-		"a long code": {refusing(500, `{"error":{"code":20240101000000017}}`), "answered 500: 20240101000000017", true},
+		"LM Studio, another path": {refusing(200, `{"error":"Unexpected endpoint or method. (POST /chat/completions)"}`),
+			"answered 404: Unexpected endpoint or method. (POST /chat/completions). See that OPENAI_BASE_URL", false},
+		"Groq, without room": {refusing(498, `{"error":{"message":"no room"}}`), "answered 498: no room", true},
+		"a flag":             {refusing(500, `{"error":true,"message":"no GPU"}`), "answered 500: no GPU", true},
+		"a flag, 200":        {refusing(200, `{"error":true,"message":"no GPU"}`), "answered 500: no GPU", true},
+		"a long code":        {refusing(500, `{"error":{"code":20240101000000017}}`), "answered 500: 20240101000000017", true},
 		"in a stream, a flag": {streaming(chunks(`{"error":true,"code":404,"message":"no such model"}`)),
 			"answered 404: no such model", false},
 		"in a stream, without its key": {streaming(chunks(`{"code":401,"message":"no such key","data":null}`, done)),
@@ -138,6 +141,9 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		}, "answered 403: Out of call volume quota.", true},
 		"an event that is no JSON": {streaming("data: {\"choices\":[{\"logprobs\":[-Infinity]}]}\n\n"),
 			"gives no reply: an event is no JSON: ", true},
+		"an event that is a sentence": {streaming("data: no GPU is left\n\n"), ": no GPU is left", true},
+		"MiniMax, in a stream": {streaming(chunks(`{"id":"x","base_resp":{"status_code":1002,"status_msg":"rate limit"}}`)),
+			"answered 500: rate limit", true},
 		"Anthropic's own interface": {refusing(200, `{"type":"message","content":[{"type":"text","text":"hi"}]}`),
 			`gives no reply: the answer is no completion: {"type":"message"`, true},
 		"another answer": {refusing(200, `{"models":[]}`), `gives no reply: the answer is no completion: {"models":[]}`, true},
@@ -182,6 +188,15 @@ func TestTheServerSaysWhenToAskAgain(t *testing.T) {
 			refusing(429, `{"error":{"message":"slow down"}}`)(w, r)
 		})
 		if d := refused(t, err).RetryAfter; d < row.least || d > row.most {
+			t.Errorf("%s: again after %s", name, d)
+		}
+	}
+	const google = `{"error":{"code":429,"message":"slow down","details":[{"retryDelay":"17s"}]}}`
+	for name, h := range map[string]http.HandlerFunc{
+		"as Google says it": refusing(429, "["+google+"]"), "in a stream": streaming(chunks(google)),
+	} {
+		_, err := replying(t, h)
+		if d := refused(t, err).RetryAfter; d != 17*time.Second {
 			t.Errorf("%s: again after %s", name, d)
 		}
 	}
