@@ -84,6 +84,54 @@ func TestARedirectToTheSamePageIsNoResultOfARequestThatActs(t *testing.T) {
 	}
 }
 
+// Servers for browsers answer whom they do not know with a page to log in at, and the status of a success.
+func TestARedirectToALoginIsNoResult(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		to, contentType, body string
+		isLogin               bool
+	}{
+		{"/login?next=t0p-secret", "text/html; charset=utf-8", "<form></form>", true},
+		{"/users/sign_in", "text/html", "<form></form>", true},
+		{"/start", "text/html", `<INPUT name="p" type='password'>`, true},
+		{"/login", "application/json", `{"who":"ann"}`, false},
+		{"/orders/7", "text/html", "<p>Order 7</p>", false},
+		{"/plugins/catalog-info", "text/html", "<p>Order 7</p>", false},
+	} {
+		for _, status := range []int{302, 303} {
+			for _, method := range []string{"POST", "GET"} {
+				s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/orders" {
+						w.Header().Set("Location", row.to)
+						w.WriteHeader(status)
+						return
+					}
+					write(row.contentType, row.body)(w, r)
+				})
+				c := client(t, map[string]string{"TOKEN": "t0p-secret"}, s)
+				got, err := c.Do(bg, Spec{URL: s.URL + "/orders", Method: method}, nil, nil, "k")
+				if !row.isLogin && (err != nil || got == nil) || row.isLogin && err == nil {
+					t.Errorf("%s %d %s: %v, %v", method, status, row.to, got, err)
+				}
+				if err != nil && (asError(t, err).Retry || !strings.Contains(err.Error(), "is a page to log in at") ||
+					strings.Contains(err.Error(), "t0p-secret")) {
+					t.Errorf("%s %d %s: %v", method, status, row.to, err)
+				}
+			}
+		}
+	}
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/login" {
+			http.Redirect(w, r, "/login", http.StatusFound)
+			return
+		}
+		write("text/html", "<form></form>")(w, r)
+	})
+	if _, _, body, err := client(t, nil, s).Get(bg, s.URL); err != nil || body != "<form></form>" {
+		t.Errorf("who reads pages may read that one: %q, %v", body, err)
+	}
+}
+
 func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
 	t.Parallel()
 	s, asked := redirecting(t, 302, func(r *http.Request) string {

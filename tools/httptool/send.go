@@ -5,8 +5,10 @@ import (
 	"context"
 	"io"
 	"maps"
+	"mime"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -32,6 +34,10 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 			a, err := c.read(resp)
 			if err != nil {
 				return nil, transportError(ctx, err)
+			}
+			if hop > 0 && !r.anyStatus && a.isLogin(r.url) {
+				return nil, finalErrorf("redirect: %s://%s%s is a page to log in at, so the server does not know who "+
+					"calls: see that the tool sends a valid key", r.url.Scheme, r.url.Host, r.url.EscapedPath())
 			}
 			return a, a.statusError(r.anyStatus, c.now())
 		}
@@ -126,6 +132,18 @@ func redirectRequest(r *request, resp *http.Response) (*request, error) {
 func isSamePage(from, to *url.URL) bool {
 	return strings.TrimRight(from.Path, "/") == strings.TrimRight(to.Path, "/") &&
 		(from.Path != to.Path || from.Scheme != to.Scheme || from.Host != to.Host)
+}
+
+var (
+	loginPath     = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:(?:log|sign)[-_]?in|sso|saml2?|oauth2?)(?:[^a-z]|$)`)
+	passwordField = regexp.MustCompile(`(?i)<input[^>]+type\s*=\s*["']?password\b`)
+)
+
+// isLogin reports whether an answer is a page to log in at. Servers for browsers send there whom they do not know, with
+// the status of a success.
+func (a *response) isLogin(at *url.URL) bool {
+	mediaType, _, _ := mime.ParseMediaType(a.contentType)
+	return mediaType == "text/html" && (loginPath.MatchString(at.Path) || passwordField.Match(a.body))
 }
 
 // sameHost reports whether two URLs are of one server. A step from http to https on their default ports stays on it.
