@@ -60,7 +60,6 @@ func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 			"a member":    `{"requestBody": {"content": {"application/json": {"schema": {"properties": {"a": {"items": {"$ref": %q}}}}}}}}`,
 			"a parameter": `{"parameters": [{"$ref": %q}]}`,
 			"a body":      `{"requestBody": {"$ref": %q}}`,
-			"an answer":   `{"responses": {"200": {"$ref": %q}}}`,
 		} {
 			if tool, _, err := one(t, "post", "/x", fmt.Sprintf(operation, ref), ""); err == nil {
 				t.Errorf("%s %s: %s", name, ref, encoded(tool))
@@ -73,6 +72,71 @@ func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 	}
 	if asked > 0 {
 		t.Errorf("%d requests", asked)
+	}
+}
+
+// What others have put into files of their own is needed by some operations only.
+func TestAReferenceThatLeavesTheDocumentCostsNoOtherOperation(t *testing.T) {
+	t.Parallel()
+	const (
+		answer = `"responses": {"200": {"description": "d"}}`
+		body   = `"requestBody": {"content": {"application/json": {"schema": %s}}}, ` + answer
+	)
+	for operation, want := range map[string]string{
+		`"parameters": [{"name": "a", "in": "query", "schema": {"$ref": "a.json"}}], ` + answer: `"a.json" leaves the document`,
+		fmt.Sprintf(body, `{"$ref": "./a.json#/A"}`):                                            `"./a.json#/A" leaves the document`,
+		fmt.Sprintf(body, `{"properties": {"a": {"items": {"$ref": "a.json"}}}}`):               `"a.json" leaves the document`,
+		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Outer"}`):                             `"https://h.example/o.json" leaves the document`,
+		`"parameters": [{"$ref": "a.json"}], ` + answer:                                         `a.json leaves the document`,
+		`"parameters": [{"$ref": "#/components/parameters/Outer"}], ` + answer:                  `p.json leaves the document`,
+		`"requestBody": {"$ref": "b.json"}, ` + answer:                                          `b.json leaves the document`,
+	} {
+		r := imported(t, written("3.1.0", "/x", `{"post": {`+operation+`}, "get": {`+answer+`}}`, `, "components": {
+			"schemas": {"Outer": {"$ref": "https://h.example/o.json"}}, "parameters": {"Outer": {"$ref": "p.json"}}}`),
+			openapi.Options{})
+		if notes := strings.Join(r.Notes, "\n"); len(r.Tools) != 1 || r.Tools["getX"] == nil ||
+			!strings.Contains(notes, "is left out: "+want) {
+			t.Errorf("%s: %s, %s", operation, encoded(r.Tools), notes)
+		}
+	}
+	r := imported(t, []byte(`{"openapi": "3.1.0", "info": {"title": "t", "version": "1"},
+		"servers": [{"url": "https://h.example"}], "paths": {"/y": {"$ref": "y.yaml"}, "/x": {"get": {`+answer+`}}}}`),
+		openapi.Options{})
+	if notes := strings.Join(r.Notes, "\n"); len(r.Tools) != 1 ||
+		!strings.Contains(notes, "it is left out: y.yaml leaves the document: nothing is ever loaded (#/paths/~1y)") {
+		t.Errorf("%s, %s", encoded(r.Tools), notes)
+	}
+	for operation, want := range map[string]string{
+		`"responses": {"200": {"$ref": "a.json"}}`: `is read as an answer of unknown content`,
+		`"responses": {"200": {"description": "d", "content": {"application/json": {"schema": {"$ref": "a.json"}}}}}`:  `"a.json" leaves the document`,
+		`"responses": {"200": {"description": "d", "headers": {"X": {"$ref": "#/components/headers/H"}}}}`:                             `headers is left out`,
+		`"parameters": [{"name": "a", "in": "query", "schema": {}, "examples": {"e": {"$ref": "#/components/examples/E"}}}], ` + answer: `an example is left out: "e.json" leaves`,
+		`"callbacks": {"c": {"$ref": "c.json"}}, ` + answer:                                                            `callbacks is left out`,
+		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Pet"}`):                                                      ``,
+	} {
+		r := imported(t, written("3.1.0", "/x", `{"post": {`+operation+`}}`, `, "components": {
+			"schemas": {"Pet": {"type": "object", "discriminator": {"propertyName": "kind", "mapping": {"dog": "./dog.json"}}}}, "examples": {"E": {"$ref": "e.json"}},
+			"headers": {"H": {"$ref": "h.json"}}}`),
+			openapi.Options{})
+		if notes := strings.Join(r.Notes, "\n"); r.Tools["postX"] == nil || !strings.Contains(notes, want) {
+			t.Errorf("%s: %s, %s", operation, encoded(r.Tools), notes)
+		}
+	}
+}
+
+func TestAKeyThatIsOptionalIsTold(t *testing.T) {
+	t.Parallel()
+	const schemes = `{"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "X-Key"}, "m": {"type": "mutualTLS"}}}`
+	for security, want := range map[string]string{
+		`[{}, {"key": []}]`: `["POST /x: it is called without key, which is optional there"]`,
+		`[{"key": []}, {}]`: `[]`, `[{}]`: `[]`, `[]`: `[]`, `[{}, {"m": []}]`: `[]`,
+	} {
+		tool, notes, err := one(t, "post", "/x", `{"security": `+security+`, "responses": {"200": {"description": "d"}}}`, schemes)
+		hasKey := strings.Contains(encoded(tool), "$env:KEY")
+		if got := encoded(jsonval.ToJSONValue(append([]string{}, notes...))); err != nil || got != want ||
+			hasKey != strings.HasPrefix(security, `[{"key"`) {
+			t.Errorf("%s: %s, %s %v", security, got, encoded(tool), err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type converter struct {
 	nodes       int
 	maxNodes    int             // a form of more is not used
 	lost        map[string]bool // what was left out
+	outside     errOutside      // a reference that leaves the document
 }
 
 // maxNodes bounds the schemas that are looked at for one: documents refer to themselves in hundreds.
@@ -69,6 +71,7 @@ func (c *converter) schema(schema any, depth int) any {
 			out[k] = list
 		}
 	}
+	c.chooseByMapping(m, out)
 	for _, k := range ofSchema {
 		if part := m[k]; part != nil {
 			out[k] = c.schema(part, depth+1)
@@ -78,6 +81,33 @@ func (c *converter) schema(schema any, depth int) any {
 		return allowNull(out)
 	}
 	return out
+}
+
+// chooseByMapping has a discriminator say which of several schemas a value is of: others may fit it too. In requests it
+// may only have the texts of the mapping.
+func (c *converter) chooseByMapping(m, out jsonval.Object) {
+	by := jsonval.AsObject(m["discriminator"])
+	list, ok := out["oneOf"].([]any)
+	if !ok || by == nil || out["anyOf"] != nil {
+		return
+	}
+	delete(out, "oneOf")
+	out["anyOf"] = list
+	property := jsonval.AsText(by["propertyName"])
+	for n, part := range jsonval.AsList(m["oneOf"]) {
+		ref := jsonval.AsText(jsonval.AsObject(part)["$ref"])
+		var texts []any
+		for text, to := range jsonval.Sorted(jsonval.AsObject(by["mapping"])) {
+			if ref != "" && (to == ref || "#/components/schemas/"+jsonval.AsText(to) == ref) {
+				texts = append(texts, text)
+			}
+		}
+		if len(texts) > 0 && property != "" && c.hidden == "readOnly" {
+			c.nodes += 2
+			list[n] = jsonval.Object{"allOf": []any{list[n], jsonval.Object{
+				"properties": jsonval.Object{property: jsonval.Object{"enum": texts}}}}}
+		}
+	}
 }
 
 // described converts a schema of an allOf that only adds annotations to it.
@@ -118,6 +148,7 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	if err != nil || (slices.Contains(c.inside, ref) && c.maxDepth >= 0) {
 		if err != nil {
 			c.lost["reference "+err.Error()] = true
+			errors.As(err, &c.outside)
 		}
 		return c.stubSchema(m)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"strings"
 
@@ -41,8 +42,11 @@ func loadDocument(root any, size int) (*document, error) {
 	}
 	loader := openapi3.NewLoader() // it loads no other files by default
 	doc, err := loader.LoadFromData(jsonval.Encode(root))
+	if isOutside(err) { // what is used of a schema is read as it is written
+		doc, err = loader.LoadFromData(jsonval.Encode(withoutOutsideSchemas(root)))
+	}
 	switch {
-	case err != nil && strings.Contains(err.Error(), "disallowed external reference"):
+	case isOutside(err):
 		return nil, fmt.Errorf("%w: nothing is loaded from elsewhere; put all of it into one document, and refer to "+
 			"it as #/…", err)
 	case err != nil:
@@ -69,6 +73,45 @@ func loadDocument(root any, size int) (*document, error) {
 		d.notes = append(d.notes, "the document is not valid: "+firstLine(err.Error()))
 	}
 	return d, nil
+}
+
+// isOutside reports whether the library has met a reference that leaves the document.
+func isOutside(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "disallowed external reference")
+}
+
+// withoutOutsideSchemas is a document without the references of its schemas that leave it.
+func withoutOutsideSchemas(root any) any {
+	var without func(_ string, schema any) any
+	without = func(_ string, schema any) any {
+		own := maps.Clone(jsonval.AsObject(schema))
+		if own == nil {
+			return schema
+		}
+		if isOutsideRef(own["$ref"]) {
+			delete(own, "$ref")
+		}
+		delete(own, "discriminator") // it names schemas too
+		return jsonschema.WithSubschemas(own, without)
+	}
+	return walk(root, "#", func(step, above, at string, part any) (any, bool) {
+		if isSchemaPlace(step, above) {
+			return without(at, part), true
+		}
+		return part, isData(step)
+	})
+}
+
+func isOutsideRef(ref any) bool {
+	text, ok := ref.(string)
+	return ok && !strings.HasPrefix(text, "#")
+}
+
+// errOutside means that an operation needs what stands in another document.
+type errOutside struct{ ref string }
+
+func (e errOutside) Error() string {
+	return fmt.Sprintf("%q leaves the document: nothing is ever loaded", e.ref)
 }
 
 // decode reads a document, JSON or YAML, as a JSON value.
@@ -100,7 +143,7 @@ func firstLine(s string) string {
 func (d *document) find(ref string) (any, error) {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local {
-		return nil, fmt.Errorf("%q refers to another document; only references within this document are followed", ref)
+		return nil, errOutside{ref}
 	}
 	pointer, err := url.PathUnescape(pointer)
 	if err != nil {

@@ -210,12 +210,16 @@ func TestASchemaOfEitherVersionBecomesOneOfJSONSchema(t *testing.T) {
 		{"3.1.0", `{"type": "array", "prefixItems": [{"type": "string"}], "items": false}`,
 			`{"items":false,"prefixItems":[{"type":"string"}],"type":"array"}`},
 		{"3.1.0", `{"type": "object", "required": ["a", "b", "a"]}`, `{"required":["a","b"],"type":"object"}`},
+		{"3.0.3", `{"oneOf": [{"$ref": "#/components/schemas/S"}, {"$ref": "#/components/schemas/T"}, {}],
+			"discriminator": {"propertyName": "k", "mapping": {"s": "#/components/schemas/S", "S": "S", "t": "U"}}}`,
+			`{"anyOf":[{"allOf":[{"$ref":"#/$defs/S"},{"properties":{"k":{"enum":["S","s"]}}}]},{"$ref":"#/$defs/T"},{}]}`},
+		{"3.1.0", `{"oneOf": [{"type": "string"}, {"type": "null"}]}`, `{"oneOf":[{"type":"string"},{"type":"null"}]}`},
 		{"3.1.0", `{"if": {"type": "string"}, "then": {"minLength": 2}, "not": {"const": "no"}}`,
 			`{"if":{"type":"string"},"not":{"const":"no"},"then":{"minLength":2}}`},
 	} {
 		r := imported(t, written(row.version, "/x",
 			`{"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "array", "items": `+row.schema+`}}}}}}`,
-			`, "components": {"schemas": {"S": {"type": "string"}}}`), openapi.Options{})
+			`, "components": {"schemas": {"S": {"type": "string"}, "T": {}}}`), openapi.Options{})
 		body := r.Tools["postX"].(map[string]any)["properties"].(map[string]any)["body"].(map[string]any)
 		if got := encoded(body["items"]); got != row.want {
 			t.Errorf("%s %s: %s, want %s", row.version, row.schema, got, row.want)

@@ -73,7 +73,7 @@ func (m *mender) part(step, above, at string, part any) (changed any, done bool)
 		return part, true
 	case above == "#/components":
 		return m.walk(m.withoutDangling(part, at), at), true
-	case above == "#/paths":
+	case above == "#/paths", above == "#/webhooks":
 		return leaveOutUnreadable[openapi3.PathItem](m, part, at), true
 	case isOperationPlace(step, above):
 		return leaveOutUnreadable[openapi3.Operation](m, part, at), true
@@ -90,7 +90,7 @@ func (m *mender) part(step, above, at string, part any) (changed any, done bool)
 		m.note(at, "%s is left out", nil)
 		isThere := func(v any) bool { return v != nil }
 		return m.walk(jsonval.Filter(jsonval.AsList(part), isThere), at), true
-	case isOddBeside(step, above, part):
+	case m.isOddBeside(step, above, part):
 		m.note(at, step+" is left out: it cannot be %s", part)
 		return nil, true
 	case isTextPlace(step, above):
@@ -122,16 +122,17 @@ func (m *mender) withoutDangling(part any, pointer string) any {
 	}
 	own = maps.Clone(own)
 	maps.DeleteFunc(own, func(name string, component any) bool {
-		dangling := m.danglingRef(component) != ""
-		if dangling {
-			m.note(pointer+"/"+jsonschema.EscapePointerStep(name), "%s is left out: it leads nowhere", component)
+		ref := m.danglingRef(component)
+		if ref != "" {
+			m.note(pointer+"/"+jsonschema.EscapePointerStep(name), "%s is left out: it "+whereTo(ref), component)
 		}
-		return dangling
+		return ref != ""
 	})
 	return own
 }
 
-// danglingRef is the reference of a part that leads nowhere in the end, "null" for one that is not there, or "".
+// danglingRef is the reference of a part that leads nowhere in the end, or out of the document, "null" for one that is
+// not there, or "".
 func (m *mender) danglingRef(part any) string {
 	first := ""
 	for range maxChain {
@@ -140,12 +141,21 @@ func (m *mender) danglingRef(part any) string {
 		switch {
 		case part == nil:
 			return cmp.Or(first, "null")
-		case !strings.HasPrefix(ref, "#"):
+		case ref == "":
 			return ""
+		case isOutsideRef(ref):
+			return ref
 		}
 		part, _ = m.find(ref)
 	}
 	return first
+}
+
+func whereTo(ref string) string {
+	if isOutsideRef(ref) && ref != "null" {
+		return "leaves the document: nothing is ever loaded"
+	}
+	return "leads nowhere"
 }
 
 // leaveOutUnreadable leaves out an operation, or a path, in which something is of a type that the library does not
@@ -153,10 +163,13 @@ func (m *mender) danglingRef(part any) string {
 func leaveOutUnreadable[T any](m *mender, part any, pointer string) any {
 	mended := m.walk(part, pointer)
 	err := typeError(json.Unmarshal(jsonval.Encode(mended), new(T)))
+	if ref := m.danglingRef(part); part != nil && ref != "" {
+		err = fmt.Errorf("%s %s", ref, whereTo(ref))
+	}
 	walk(mended, pointer, func(step, above, _ string, inner any) (any, bool) {
 		listed := path.Base(above) == "parameters" || step == "requestBody" && inner != nil
 		if ref := m.danglingRef(inner); listed && ref != "" && err == nil {
-			err = fmt.Errorf("%s leads nowhere", ref)
+			err = fmt.Errorf("%s %s", ref, whereTo(ref))
 		}
 		return inner, isSchemaPlace(step, above) || isData(step)
 	})
@@ -189,11 +202,11 @@ func isOperationPlace(step, above string) bool {
 }
 
 // isOddBeside reports whether a part of which nothing is used has another form than the library reads.
-func isOddBeside(step, above string, part any) bool {
+func (m *mender) isOddBeside(step, above string, part any) bool {
 	inOperation := isOperationPlace(path.Base(above), path.Dir(above))
 	inAnswer := path.Base(path.Dir(above)) == "responses"
 	object, isObject := part.(jsonval.Object)
-	isNoObject := func(v any) bool { return jsonval.TypeOf(v) != "object" }
+	isNoObject := func(v any) bool { return jsonval.TypeOf(v) != "object" || m.danglingRef(v) != "" }
 	switch {
 	case part == nil:
 		return false
@@ -224,6 +237,17 @@ func (m *mender) examples(part any, pointer string) any {
 	if list, ok := part.([]any); ok {
 		m.note(pointer, "examples is left out: it cannot be %s", list)
 		return jsonval.Object{}
+	}
+	if object, ok := part.(jsonval.Object); ok {
+		object = maps.Clone(object)
+		maps.DeleteFunc(object, func(name string, example any) bool {
+			ref := m.danglingRef(example)
+			if ref != "" {
+				m.note(pointer, "an example is left out: %s "+whereTo(ref), ref)
+			}
+			return ref != ""
+		})
+		return object
 	}
 	return part
 }

@@ -26,11 +26,24 @@ func (t *tool) readSecurity() {
 		for _, name := range jsonval.SortedKeys(r) {
 			t.addSecret(name, t.doc.scheme(name))
 		}
+		if with := t.furtherSchemes(requirements); len(r) == 0 && len(with) > 0 {
+			t.note("it is called without %s, which is optional there", strings.Join(with, " or "))
+		}
 		return
 	}
 	if len(refused) > 0 {
 		t.note("it is called without %s, because HTTP tools do not know that", strings.Join(refused, ", "))
 	}
+}
+
+// furtherSchemes lists the schemes that requirements name, as far as an HTTP tool can follow them.
+func (t *tool) furtherSchemes(requirements openapi3.SecurityRequirements) (names []string) {
+	for _, r := range requirements {
+		if len(t.unsupportedSchemes(r)) == 0 {
+			names = jsonval.AppendNew(names, jsonval.SortedKeys(r)...)
+		}
+	}
+	return names
 }
 
 // unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot follow.

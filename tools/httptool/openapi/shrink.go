@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"cmp"
 	"strings"
 
 	"processidea/model/jsonschema"
@@ -44,16 +45,22 @@ func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hid
 }
 
 // readSchemas makes the forms of the parameters.
-func (t *tool) readSchemas() {
+func (t *tool) readSchemas() error {
+	var outside errOutside
 	out := t.fitSchema("the form of its parameters", maxParams, func(c *converter) any {
 		properties := jsonval.Object{}
 		for _, f := range t.fields {
 			properties[f.name] = f.form(c)
 		}
+		outside = cmp.Or(outside, c.outside)
 		return c.root(jsonval.Object{"properties": properties})
 	}, "readOnly").(jsonval.Object)
 	t.properties, _ = out["properties"].(jsonval.Object)
 	t.definitions, _ = out["$defs"].(jsonval.Object)
+	if outside != (errOutside{}) {
+		return outside
+	}
+	return nil
 }
 
 var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}

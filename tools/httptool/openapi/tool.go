@@ -53,8 +53,7 @@ func newTool(d *document, op *operation, o Options) (*tool, error) {
 	}
 	t.readSecurity()
 	t.readAnswer()
-	t.readSchemas()
-	return t, nil
+	return t, t.readSchemas()
 }
 
 func (t *tool) note(format string, args ...any) {
