@@ -1,14 +1,16 @@
 package mcptool
 
 import (
+	"maps"
 	"strings"
 
 	"processidea/model/jsonval"
 )
 
 // resultOf is what a server's result says: its structured content, or else the JSON object or list in its text, or else
-// its text. A result with more than text is a list of the protocol's content blocks. Of text that is JSON, firstFit may
-// choose the other reading. text is what a failed tool says.
+// its text. A result with more than text is a list of the protocol's content blocks, and one without content, as of the
+// protocol's first version, all that it holds. Of text that is JSON, firstFit may choose the other reading. text is
+// what a failed tool says.
 func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value any, text string) {
 	content := fields["content"]
 	if block, ok := content.(jsonval.Object); ok {
@@ -20,6 +22,14 @@ func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value 
 		value = structured
 	case !isText:
 		value = content
+	case content == nil:
+		rest := maps.Clone(fields)
+		for _, k := range []string{"content", "structuredContent", "isError", "_meta"} {
+			delete(rest, k)
+		}
+		if value = ""; len(rest) > 0 {
+			value = rest
+		}
 	default:
 		value = text
 		v, err := jsonval.Decode([]byte(text))

@@ -204,9 +204,10 @@ func TestAServerThatIsAskedTooOftenIsAskedAgain(t *testing.T) {
 func TestASessionThatTheServerHasForgottenIsBegunAgain(t *testing.T) {
 	t.Parallel()
 	for name, refusal := range map[string]string{
-		"by the specification":    "404 gone",
-		"as Python's SDK says it": `404 {"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}`,
-		"as TypeScript's says it": `400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`,
+		"by the specification":                    "404 gone",
+		"as Python's SDK says it":                 `404 {"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}`,
+		"as TypeScript's says it":                 `400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`,
+		"as TypeScript's says it of its only one": `400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`,
 	} {
 		for _, at := range []string{"tools/list", "tools/call"} {
 			t.Run(name+" "+at, func(t *testing.T) {
@@ -399,7 +400,9 @@ func TestAResultIsReadAsTheServerSaysIt(t *testing.T) {
 		`{"content": [{"type": "text", "text": "ok"}], "isError": "false"}`:                  `"ok"`,
 		`{"content": [{"type": "text", "text": "ok"}], "_meta": []}`:                         `"ok"`,
 		`{"content": {"type": "text", "text": "ok"}}`:                                        `"ok"`,
-		`{"content": "ok"}`: `"ok"`,
+		`{"content": "ok"}`:                                                 `"ok"`,
+		`{"toolResult": {"id": 9007199254740993}}`:                          `{"toolResult":{"id":9007199254740993}}`,
+		`{"_meta": {"a": 1}}`:                                               `""`,
 		`{"content": null, "structuredContent": {"a": 1.10}}`:               `{"a":1.10}`,
 		`{"content": [{"type": "text", "text": "no"}], "isError": true}`:    "no",
 		`{"content": [], "structuredContent": {"a": 1}, "isError": "true"}`: `{"a":1}`,

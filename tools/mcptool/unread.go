@@ -1,12 +1,12 @@
 package mcptool
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +33,9 @@ const (
 // speaks, or takes its leave.
 var methodsThatAreTold = []string{methodBegin, "notifications/initialized", "tools/list", methodCall}
 
+// aboutSession finds what servers say of a session that began before they were started again.
+var aboutSession = regexp.MustCompile(`(?i)session|not initialized`)
+
 // refusalOf returns such an answer to a request of a method, and closes it; nil for every other.
 func (c *conn) refusalOf(r *http.Response, method string) error {
 	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
@@ -41,7 +44,7 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Of(r.Header, time.Now())}
 	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
-		u.status == http.StatusBadRequest && bytes.Contains(bytes.ToLower(body), []byte("session")))
+		u.status == http.StatusBadRequest && aboutSession.Match(body))
 	if !slices.Contains(methodsThatAreTold, method) && !u.isLater() && !u.isMendable() {
 		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
