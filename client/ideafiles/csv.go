@@ -364,7 +364,9 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	}
 	if !isText {
 		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
-		if grouped.MatchString(text) {
+		if slices.Contains(types, "boolean") {
+			err = fmt.Errorf("%w: a boolean is written true or false", err)
+		} else if grouped.MatchString(text) {
 			err = fmt.Errorf("%w: thousands are not separated, and a decimal is written with a point", err)
 		} else if decimalComma.MatchString(text) {
 			err = fmt.Errorf("%w: a decimal is written with a point", err)
@@ -431,8 +433,9 @@ var (
 	grouped = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
 )
 
-// cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE.
+// cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE, and spaces around amounts.
 func cellOf(text, want string) (any, bool) {
+	text = strings.TrimSpace(text)
 	if want == "boolean" {
 		text = strings.ToLower(text)
 	}

@@ -116,9 +116,11 @@ func TestColumnsAreTextsUnlessTheInputsSchemaSaysOtherwise(t *testing.T) {
 	} {
 		wantRows(t, "rows.csv", header+row+"\n", typed, `{"_instance":"①","input":`+want+`,"type":"input"}`)
 	}
+	wantRows(t, "rows.csv", "n,x,ok\n 7 ,\u00a01.50 , True\n", typed,
+		`{"_instance":"①","input":{"n":7,"ok":true,"x":1.50},"type":"input"}`)
 	_, problems := rowsOf(t, "rows.csv", header+`7.5,x,yes,[],{},s,s,s,s,s`, typed)
 	for key, message := range map[string]string{
-		"n": `want integer, not "7.5"`, "x": `want number, not "x"`, "ok": `want boolean, not "yes"`,
+		"n": `want integer, not "7.5"`, "x": `want number, not "x"`, "ok": `want boolean, not "yes": a boolean is written true or false`,
 		"o": `want object, not "[]"`,
 		"l": `want array, not "{}"`, "maybe": `want integer or null, not "s"`, "z": `want null, not "s"`,
 	} {
