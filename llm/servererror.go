@@ -70,7 +70,8 @@ func parseServerError(body []byte) *serverError {
 			e.message += ": " + cause
 		}
 		said, _ := v["error"].(string)
-		e.code, e.kind = cmp.Or(plainText(v["code"]), said), cmp.Or(plainText(v["type"]), plainText(v["status"]))
+		e.code = cmp.Or(plainText(v["code"]), plainText(v["http_status_code"]), said) // TGI
+		e.kind = cmp.Or(plainText(v["type"]), plainText(v["status"]))
 		if e.message+e.code+e.kind == "" && len(v) > 0 {
 			e.message = e.raw
 		}
@@ -113,10 +114,12 @@ func innerError(v any) any {
 
 // impliedStatus is the status that an error within a stream would have had, if the status were not sent already.
 func (e *serverError) impliedStatus() int {
-	status, _ := strconv.Atoi(e.code)
+	for _, said := range []string{e.code, e.kind} {
+		if status, _ := strconv.Atoi(said); status >= 400 && status <= 599 {
+			return status
+		}
+	}
 	switch {
-	case status >= 400 && status <= 599:
-		return status
 	case e.quotaExhausted():
 		return http.StatusTooManyRequests
 	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, of every path that it does not know

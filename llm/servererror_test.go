@@ -87,6 +87,10 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 			"answered 401: no such key", false},
 		"in a stream, busy": {streaming(": wait\n\n" + chunks(`{"error":{"code":429,"message":"slow down"}}`)),
 			"answered 429: slow down", true},
+		"in a stream, TGI": {streaming(chunks(`{"error":{"message":"too long","http_status_code":422}}`)),
+			"answered 422: too long", false},
+		"in a stream, by its status": {streaming(chunks(`{"error":{"message":"slow down","status":429}}`)),
+			"answered 429: slow down", true},
 		"in a stream, its quota": {streaming(chunks(`{"error":{"code":"insufficient_quota","message":"pay"}}`)),
 			"answered 429: pay", false},
 		"in a stream, by its kind": {streaming(chunks(

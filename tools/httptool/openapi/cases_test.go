@@ -66,8 +66,8 @@ func TestADocumentThatLeavesItselfIsRefusedAndNothingIsLoaded(t *testing.T) {
 			}
 		}
 		if _, err := openapi.Import(written("3.1.0", "/x", fmt.Sprintf(`{"$ref": %q}`, ref), ""),
-			openapi.Options{}); err == nil {
-			t.Errorf("a path %s is taken", ref)
+			openapi.Options{}); err == nil || !strings.Contains(err.Error(), "put all of it into one document") {
+			t.Errorf("a path %s: %v", ref, err)
 		}
 	}
 	if asked > 0 {
@@ -108,11 +108,11 @@ func TestAReferenceThatLeavesTheDocumentCostsNoOtherOperation(t *testing.T) {
 	}
 	for operation, want := range map[string]string{
 		`"responses": {"200": {"$ref": "a.json"}}`: `is read as an answer of unknown content`,
-		`"responses": {"200": {"description": "d", "content": {"application/json": {"schema": {"$ref": "a.json"}}}}}`:  `"a.json" leaves the document`,
-		`"responses": {"200": {"description": "d", "headers": {"X": {"$ref": "#/components/headers/H"}}}}`:                             `headers is left out`,
+		`"responses": {"200": {"description": "d", "content": {"application/json": {"schema": {"$ref": "a.json"}}}}}`:                   `"a.json" leaves the document`,
+		`"responses": {"200": {"description": "d", "headers": {"X": {"$ref": "#/components/headers/H"}}}}`:                              `headers is left out`,
 		`"parameters": [{"name": "a", "in": "query", "schema": {}, "examples": {"e": {"$ref": "#/components/examples/E"}}}], ` + answer: `an example is left out: "e.json" leaves`,
-		`"callbacks": {"c": {"$ref": "c.json"}}, ` + answer:                                                            `callbacks is left out`,
-		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Pet"}`):                                                      ``,
+		`"callbacks": {"c": {"$ref": "c.json"}}, ` + answer:                                                                             `callbacks is left out`,
+		fmt.Sprintf(body, `{"$ref": "#/components/schemas/Pet"}`):                                                                       ``,
 	} {
 		r := imported(t, written("3.1.0", "/x", `{"post": {`+operation+`}}`, `, "components": {
 			"schemas": {"Pet": {"type": "object", "discriminator": {"propertyName": "kind", "mapping": {"dog": "./dog.json"}}}}, "examples": {"E": {"$ref": "e.json"}},
@@ -264,7 +264,8 @@ func TestTheServerIsTheNearestOneUnlessItIsSaid(t *testing.T) {
 			row.root, row.item, strings.TrimPrefix(row.operation+`, "summary": "s"`, ", ")),
 			openapi.Options{Server: row.said})
 		if row.want == "" {
-			if err == nil || !strings.Contains(err.Error(), "say which") {
+			if err == nil || !strings.Contains(err.Error(), "say which") ||
+				strings.Contains(row.root, `"/api"`) && !strings.HasSuffix(err.Error(), "with --server https://HOST/api") {
 				t.Errorf("%+v: %v", row, err)
 			}
 			continue

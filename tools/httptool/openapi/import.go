@@ -59,10 +59,14 @@ func Import(data []byte, o Options) (*Result, error) {
 		return r, nil
 	}
 	if root, notes := mend(root); len(notes) > 0 {
-		r, _, err = importDocument(root, len(data), o)
-		if err == nil {
-			r.Notes = append(notes, r.Notes...)
+		mended, _, again := importDocument(root, len(data), o)
+		switch {
+		case again == nil:
+			mended.Notes = append(notes, mended.Notes...)
+		case isOutside(err): // which is why nothing is left
+			again = err
 		}
+		return mended, again
 	}
 	return r, err
 }

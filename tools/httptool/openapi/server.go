@@ -25,7 +25,11 @@ func (t *tool) readServer() error {
 			}
 		}
 		if err := t.takeServer(address); err != nil {
-			return fmt.Errorf("server %q %w: say which, with --server", server.URL, err)
+			example := ""
+			if strings.HasPrefix(address, "/") {
+				example = " https://HOST" + address
+			}
+			return fmt.Errorf("server %q %w: say which, with --server%s", server.URL, err, example)
 		}
 	}
 	if u, err := url.Parse(t.base); err == nil {
