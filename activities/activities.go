@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"processidea/activities/notify"
+	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile/price"
@@ -143,16 +144,11 @@ func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	safego.Go("activities.heartbeat", func() error {
-		t := time.NewTicker(protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout)))
-		defer t.Stop()
-		for {
-			select {
-			case <-t.C:
-				activity.RecordHeartbeat(ctx, details...)
-			case <-ctx.Done():
-				return nil
-			}
+		every := protocol.HeartbeatInterval(cmp.Or(info.HeartbeatTimeout, protocol.HeartbeatTimeout))
+		for pause.For(ctx, every) == nil {
+			activity.RecordHeartbeat(ctx, details...)
 		}
+		return nil
 	}, func(err error) {
 		safego.Fail(ctx, err)
 		close(done)

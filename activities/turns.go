@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/temporal"
 
+	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/ideafile/limit"
@@ -60,7 +61,7 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
-	if err := awaitTurnStart(ctx, t); err != nil {
+	if err := pause.For(ctx, t.Wait); err != nil { // until it begins
 		return nil, err
 	}
 	lasts, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
@@ -71,16 +72,6 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	}
 	a.updateAsked(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
 	return end, nil
-}
-
-// awaitTurnStart waits until a turn that was given begins.
-func awaitTurnStart(ctx context.Context, t limit.Turn) error {
-	select {
-	case <-time.After(t.Wait):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // AwaitTurn waits until a Call's turn is near, which then takes it. In a long line the activity ends, and is to be
@@ -211,11 +202,11 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		}
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		pause := a.turns.handOutAnswers(s, q, delivered, answers, err)
+		wait := a.turns.handOutAnswers(s, q, delivered, answers, err)
 		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
-		case <-time.After(pause - askPause):
+		case <-time.After(wait - askPause):
 		}
 	}
 }
@@ -223,7 +214,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 // handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
 // happens.
 func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, delivered []chan struct{}, answers []limit.Turn,
-	err error) (pause time.Duration) {
+	err error) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil || len(answers) != len(q.Wants) {
@@ -233,16 +224,16 @@ func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, delivered []c
 	for _, h := range delivered {
 		close(h)
 	}
-	pause = turnRenewInterval
+	wait = turnRenewInterval
 	for n, key := range q.Wants {
 		if answer := answers[n]; !answer.IsGranted && answer.Wait <= limit.MaxStay {
-			pause = min(pause, answer.Wait)
+			wait = min(wait, answer.Wait)
 		} else if to := s.answers[key]; to != nil {
 			to <- answer
 			s.withdraw(key)
 		}
 	}
-	return pause
+	return wait
 }
 
 // askLimit asks the workflow of a limit, which begins where there is none.
@@ -284,7 +275,7 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, use
 		return t.Wait, err
 	}
 	s.a.updateAsked(s.name, false, func(asked *askedTurns) { asked.endTurn(key) })
-	return 0, awaitTurnStart(ctx, t)
+	return 0, pause.For(ctx, t.Wait)
 }
 
 // Spend charges what a Request used beyond its estimate.

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"processidea/internal/pause"
 	"processidea/model/jsonval"
 )
 
@@ -113,8 +114,6 @@ func tryAttributes(ctx context.Context, c workflowservice.WorkflowServiceClient,
 
 // await calls ask until it succeeds, fails for good, or ctx ends.
 func await(ctx context.Context, ask func() error) error {
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		err := ask()
 		switch {
@@ -125,10 +124,7 @@ func await(ctx context.Context, ask func() error) error {
 		case !isTransient(err):
 			return err
 		}
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
+		_ = pause.For(ctx, 10*time.Millisecond)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	persistencespb "go.temporal.io/server/api/persistence/v1"
 	"go.temporal.io/server/common/persistence"
 	sqliteplugin "go.temporal.io/server/common/persistence/sql/sqlplugin/sqlite"
+
+	"processidea/internal/pause"
 )
 
 const (
@@ -108,10 +110,8 @@ func retryUntilDone(ctx context.Context, do func() (done bool, err error)) error
 		if done || err != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(scrubEvery):
+		if err := pause.For(ctx, scrubEvery); err != nil {
+			return err
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 
+	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/model/turn"
 	"processidea/protocol"
@@ -129,17 +130,10 @@ func (k *Keeper) ForgetWait(process, cause string) {
 
 // Watch reports and withdraws hold-ups until ctx ends.
 func (k *Keeper) Watch(ctx context.Context) {
-	tick := time.NewTicker(lookInterval)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			err := safego.Run("holdups.look", func() error { k.look(ctx, now); return nil })
-			if err != nil {
-				k.Log.Error("what holds processes up could not be looked at", "error", err)
-			}
+	for pause.For(ctx, lookInterval) == nil {
+		err := safego.Run("holdups.look", func() error { k.look(ctx, time.Now()); return nil })
+		if err != nil {
+			k.Log.Error("what holds processes up could not be looked at", "error", err)
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
+	"processidea/internal/pause"
 	"processidea/internal/safego"
 	"processidea/protocol"
 )
@@ -37,14 +38,7 @@ const (
 
 // Watch looks until ctx ends.
 func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
-	timer := time.NewTimer(rand.N(firstLook))
-	defer timer.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-timer.C:
-		}
+	for wait := rand.N(firstLook); pause.For(ctx, wait) == nil; wait = interval - interval/10 + rand.N(interval/5) {
 		var n int
 		err := safego.Run("orphans.look", func() (err error) { // the next look may see otherwise
 			n, err = CancelOrphans(ctx, c)
@@ -56,7 +50,6 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 		if err != nil && ctx.Err() == nil {
 			log.Warn("could not look for workflows whose process is gone", "error", err)
 		}
-		timer.Reset(interval - interval/10 + rand.N(interval/5))
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/client"
+
+	"processidea/internal/pause"
 )
 
 // phase is the phase of a worker's life, or what it waits for before it works.
@@ -80,16 +82,9 @@ const watchEvery = 5 * time.Second
 
 // watch logs the conditions that have failed twice in a row, and those that hold again.
 func (h *health) watch(ctx context.Context, log *slog.Logger) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
 	failed := map[string]int{}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			h.logChanges(ctx, log, failed)
-		}
+	for pause.For(ctx, watchEvery) == nil {
+		h.logChanges(ctx, log, failed)
 	}
 }
 

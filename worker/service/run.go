@@ -18,6 +18,7 @@ import (
 	"processidea/gateway/server"
 	"processidea/internal/flags"
 	"processidea/internal/heap"
+	"processidea/internal/pause"
 	"processidea/internal/rehearsal"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -142,8 +143,6 @@ const storePoll = 2 * time.Second
 // waitForStore waits for a store that is unavailable, or in which this worker may not write: any process that it began
 // would be stuck.
 func (s *service) waitForStore(ctx context.Context) error {
-	tick := time.NewTicker(storePoll)
-	defer tick.Stop()
 	hasWarned := false
 	for {
 		err := connect.BeginStore(ctx, s.client, s.store)
@@ -165,10 +164,8 @@ func (s *service) waitForStore(ctx context.Context) error {
 			hasWarned = true
 			s.log.Warn("waiting for the store", "error", err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
+		if err := pause.For(ctx, storePoll); err != nil {
+			return err
 		}
 	}
 }

@@ -12,21 +12,18 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 
 	"processidea/client/actions"
+	"processidea/internal/pause"
 )
 
 // Runs lists every run of every workflow on the server, once visibility shows all of them as closed.
 func (b *Bed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		runs, open, err := b.listRuns(ctx)
 		if err != nil || !open {
 			return runs, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-tick.C:
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

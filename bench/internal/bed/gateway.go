@@ -9,6 +9,7 @@ import (
 
 	"processidea/gateway/access"
 	"processidea/gateway/server"
+	"processidea/internal/pause"
 )
 
 // Desk is a gateway that has just started, and a browser in which somebody is logged in.
@@ -56,10 +57,7 @@ func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 		case w.Code != http.StatusAccepted:
 			return l, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(againAfter):
-		}
+		_ = pause.For(ctx, againAfter)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"processidea/internal/pause"
 )
 
 // maxWait is how long a condition is waited for: much longer than it takes, since the machine may be slow.
@@ -19,11 +21,9 @@ func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
-	for pause := 5 * time.Millisecond; !holds(); pause = min(pause*3/2, maxPollInterval) {
-		select {
-		case <-ctx.Done():
+	for again := 5 * time.Millisecond; !holds(); again = min(again*3/2, maxPollInterval) {
+		if pause.For(ctx, again) != nil {
 			t.Fatalf("it never came to it that %s", what)
-		case <-time.After(pause):
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"processidea/internal/pause"
 	"processidea/model/jsonval"
 )
 
@@ -59,17 +60,13 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 
 // retry calls ask until it returns no error. Something new on a server takes a moment to be known in all of its parts.
 func retry(ctx context.Context, ask func() error) error {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		err := ask()
 		if err == nil {
 			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%w: %w", ctx.Err(), err)
-		case <-tick.C:
+		if over := pause.For(ctx, 20*time.Millisecond); over != nil {
+			return fmt.Errorf("%w: %w", over, err)
 		}
 	}
 }

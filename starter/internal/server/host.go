@@ -17,6 +17,7 @@ import (
 	gateway "processidea/gateway/server"
 	"processidea/internal/flags"
 	"processidea/internal/heap"
+	"processidea/internal/pause"
 	"processidea/starter/internal/exit"
 	"processidea/store/blobs"
 	"processidea/store/signing"
@@ -61,8 +62,6 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 		return nil, err
 	}
 	const every = 300 * time.Millisecond
-	tick := time.NewTicker(every)
-	defer tick.Stop()
 	for wait := time.Duration(0); wait < serverTimeout; wait += every {
 		unlock, ok, err := p.lock()
 		if err != nil {
@@ -75,10 +74,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 			return nil, exit.Usagef("start server in %s: another program (process %d) runs one there, at %s", p.Data,
 				n.PID, n.Address)
 		}
-		select {
-		case <-ctx.Done():
-		case <-tick.C:
-		}
+		_ = pause.For(ctx, every)
 	}
 	return nil, exit.Usagef("start server in %s: another program has locked the folder", p.Data)
 }

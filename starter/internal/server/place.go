@@ -15,6 +15,7 @@ import (
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/connect"
+	"processidea/internal/pause"
 	"processidea/internal/rehearsal"
 	"processidea/starter/internal/exit"
 	"processidea/starter/internal/print"
@@ -127,8 +128,6 @@ func (p Place) noServerError() error {
 func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
 	for {
 		unlock, ok, err := p.lock()
 		switch {
@@ -143,12 +142,10 @@ func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Sessi
 		if err == nil || errors.Is(err, client.ErrKeys) {
 			return s, err
 		}
-		select {
-		case <-ctx.Done():
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			return nil, exit.Unreachablef("find server in %s: another program has locked the folder, but no server "+
 				"answers: %w",
-				p.Data, ctx.Err())
-		case <-tick.C:
+				p.Data, err)
 		}
 	}
 }
