@@ -54,28 +54,31 @@ func CountReplies(data []byte) (replies int, err error) {
 	return len(list), err
 }
 
-// replyFieldReaders fill in a reply, one for each key that a line may have.
-var replyFieldReaders = map[string]func(*Reply, json.RawMessage) error{
-	"solution":      func(r *Reply, v json.RawMessage) (err error) { r.Content, err = encodeSolution(v); return },
-	"raw":           func(r *Reply, v json.RawMessage) (err error) { r.Content, err = readText(v); return },
-	"when":          func(r *Reply, v json.RawMessage) (err error) { r.When, err = readFilledText(v); return },
-	"refusal":       func(r *Reply, v json.RawMessage) (err error) { r.Refusal, err = readFilledText(v); return },
-	"finish_reason": func(r *Reply, v json.RawMessage) (err error) { r.FinishReason, err = readFilledText(v); return },
-	"ttft_ms": func(r *Reply, v json.RawMessage) (err error) {
-		r.TTFT, err = readTime(v, time.Millisecond)
-		return
-	},
-	"tps": func(r *Reply, v json.RawMessage) (err error) { r.TPS, err = readNumber(v); return },
-	"retry_after": func(r *Reply, v json.RawMessage) (err error) {
-		r.RetryAfter, err = readTime(v, time.Second)
-		return
-	},
-	"status": func(r *Reply, v json.RawMessage) (err error) { r.Status, err = readErrorStatus(v); return },
-	"cut": func(r *Reply, v json.RawMessage) (err error) {
-		r.Cut = new(int)
-		*r.Cut, err = readWholeNumber(v)
-		return
-	},
+// fieldReaders fill in the reply, one for each key that a line may have.
+func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
+	return map[string]func(json.RawMessage) error{
+		"solution":      readInto(&r.Content, encodeSolution),
+		"raw":           readInto(&r.Content, readText),
+		"when":          readInto(&r.When, readFilledText),
+		"refusal":       readInto(&r.Refusal, readFilledText),
+		"finish_reason": readInto(&r.FinishReason, readFilledText),
+		"ttft_ms":       readInto(&r.TTFT, readTime(time.Millisecond)),
+		"tps":           readInto(&r.TPS, readNumber),
+		"retry_after":   readInto(&r.RetryAfter, readTime(time.Second)),
+		"status":        readInto(&r.Status, readErrorStatus),
+		"cut": func(v json.RawMessage) error {
+			r.Cut = new(int)
+			return readInto(r.Cut, readWholeNumber)(v)
+		},
+	}
+}
+
+// readInto returns what reads a value into a field.
+func readInto[T any](field *T, read func(json.RawMessage) (T, error)) func(json.RawMessage) error {
+	return func(v json.RawMessage) (err error) {
+		*field, err = read(v)
+		return err
+	}
 }
 
 func parseLine(line []byte) (Reply, []error) {
@@ -85,9 +88,9 @@ func parseLine(line []byte) (Reply, []error) {
 		return reply, []error{err}
 	}
 	var wrong []error
-	given := map[string]bool{}
+	given, readers := map[string]bool{}, reply.fieldReaders()
 	for _, key := range jsonval.SortedKeys(values) {
-		read, known := replyFieldReaders[key]
+		read, known := readers[key]
 		if !known {
 			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))
 			continue
@@ -96,7 +99,7 @@ func parseLine(line []byte) (Reply, []error) {
 			continue
 		}
 		given[key] = true
-		if err := read(&reply, values[key]); err != nil {
+		if err := read(values[key]); err != nil {
 			wrong = append(wrong, fmt.Errorf("key %q: %w", key, err))
 		}
 	}

@@ -33,7 +33,7 @@ var solutionKeys = []string{"calls", "finished", "output", "notes"}
 
 // encodeSolution encodes a solution as an LLM in strict mode writes it: without white space, and with the calls first.
 // Numbers, escapes and the order of keys inside stay as they are.
-func encodeSolution(data []byte) (string, error) {
+func encodeSolution(data json.RawMessage) (string, error) {
 	values, err := splitObject(data)
 	if err != nil {
 		return "", err

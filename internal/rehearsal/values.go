@@ -62,14 +62,16 @@ func readErrorStatus(value json.RawMessage) (int, error) {
 	return n, err
 }
 
-// readTime reads a time in a unit.
-func readTime(value json.RawMessage, unit time.Duration) (time.Duration, error) {
-	n, err := readNumber(value)
-	if err == nil && n*unit.Seconds() > maxSeconds {
-		err = fmt.Errorf("out of range: %.20s", value)
+// readTime returns what reads a time in a unit.
+func readTime(unit time.Duration) func(json.RawMessage) (time.Duration, error) {
+	return func(value json.RawMessage) (time.Duration, error) {
+		n, err := readNumber(value)
+		if err == nil && n*unit.Seconds() > maxSeconds {
+			err = fmt.Errorf("out of range: %.20s", value)
+		}
+		if err != nil {
+			return 0, err
+		}
+		return time.Duration(math.Round(n * float64(unit))), nil
 	}
-	if err != nil {
-		return 0, err
-	}
-	return time.Duration(math.Round(n * float64(unit))), nil
 }
