@@ -1,7 +1,6 @@
 package httptool
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -56,9 +55,7 @@ func decodeSpec(raw any) (s Spec, err error) {
 			return Spec{}, fmt.Errorf("unknown key %q", name)
 		}
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&s); err != nil {
+	if err := jsonval.Unmarshal(text, &s); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
 			return Spec{}, fmt.Errorf("%s: a %s does not fit", wrong.Field, wrong.Value)

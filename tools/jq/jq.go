@@ -6,9 +6,7 @@
 package jq
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -98,9 +96,7 @@ func plainJSON(v any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
 	var out any
-	err = d.Decode(&out)
+	err = jsonval.Unmarshal(raw, &out)
 	return out, err
 }
