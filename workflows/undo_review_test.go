@@ -8,10 +8,12 @@ import (
 	"processidea/model/modeltest"
 )
 
-// Whoever orders an undo may have each of its Calls looked at: one is answered, since it was taken back otherwise.
+// Whoever orders an undo may have each of its Calls looked at, and must where Plans wait: one is answered, since it was
+// taken back otherwise.
 func TestAPersonAnswersForWhatAPausedProcessTakesBack(t *testing.T) {
 	t.Parallel()
-	for name, config := range map[string]string{"in one piece": "", "in parts": `, "batch": 1`} {
+	for name, config := range map[string]string{"in one piece": "", "in parts": `, "batch": 1`,
+		"where Plans wait": `, "approval": {"plan": true}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := &agency{keeps: "0.2@1"} // it would refuse
@@ -21,6 +23,10 @@ func TestAPersonAnswersForWhatAPausedProcessTakesBack(t *testing.T) {
 			s := newScenario(t, strings.NewReplacer(`"onFailure": "undo", `, "", `"onFailure": "undo"`, "", `"whisper": {`,
 				`"sign": {"type": "object", "properties": {"text": {"type": "string"}}, "_activity": "whisper", "_approval": true}, "whisper": {`).Replace(idea))
 			s.start()
+			plansWait := strings.Contains(config, "plan")
+			if plansWait {
+				s.decidePlan("approve-plan", s.planWaits(1)[0], nil)
+			}
 			s.waitsFor(2)
 			for refused, payload := range map[string]string{
 				"want true or false": `{"review": "yes", "by": "ann"}`, "": `{"by": "ann"}`,
@@ -34,7 +40,7 @@ func TestAPersonAnswersForWhatAPausedProcessTakesBack(t *testing.T) {
 					t.Errorf("%s is refused: %q", payload, got)
 				}
 			}
-			s.signal(s.id, "undo", map[string]any{"id": "u", "by": "ann", "review": true})
+			s.signal(s.id, "undo", map[string]any{"id": "u", "by": "ann", "review": !plansWait})
 			for _, one := range s.waitsFor(4) {
 				if one.Tool == "cancel" &&
 					(!strings.HasPrefix(one.CallID, "0.2~undo@") || !strings.Contains(one.ReviewReason, "takes back")) {

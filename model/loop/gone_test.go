@@ -85,3 +85,19 @@ func TestAnUndoIsRefusedBeforeAnotherOneHasEnded(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 }
+
+// Where no Plan runs unseen, nothing is taken back unseen.
+func TestAnUndoIsReviewedWherePlansWait(t *testing.T) {
+	t.Parallel()
+	for _, holds := range []bool{false, true} {
+		s := modeltest.NewScenario(t, "", modeltest.TwoInstances)
+		s.Loop.PauseReason, s.Loop.HoldsPlans = diag.Faultf(turn.CodePaused, "by ann"), holds
+		for _, inst := range s.Loop.Instances {
+			inst.Idle = true
+		}
+		list, err := s.Loop.BeginUndo(approval.UndoOrder{By: "ann"}, s.Now)
+		if err != nil || len(list) != 2 || list[1].UndoneBy.Review != holds {
+			t.Errorf("%v: %+v, %v", holds, list, err)
+		}
+	}
+}

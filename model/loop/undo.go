@@ -61,8 +61,8 @@ var (
 		"whole process has ended")
 )
 
-// BeginUndo has instances undo what they did, and returns them. The process is paused meanwhile. If it returns an
-// error, nothing is undone.
+// BeginUndo has instances undo what they did, and returns them. The process is paused meanwhile. Where Plans wait for a
+// person, each Call does: only the instances know what the Plan is. If it returns an error, nothing is undone.
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
 	token, named := o.NamedInstance()
 	found, known := l.FindInstance(token)
@@ -83,6 +83,7 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	case len(list) == 0:
 		return nil, ErrNothingToUndo
 	}
+	o.Review = o.Review || l.HoldsPlans
 	for _, inst := range list {
 		inst.UndoneBy, inst.Idle = &o, false
 	}

@@ -133,7 +133,7 @@ func (p *unsplitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) 
 	list, err := p.loop.BeginUndo(s.Undo, workflow.Now(ctx))
 	for _, inst := range list {
 		p.outbox.Send(ctx, protocol.InstanceID(p.processID, inst.Token), mailbox.OutgoingSignal{
-			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: &s.Undo,
+			Signal: protocol.SignalEnd, Payload: protocol.EndSignal{Undo: true, UndoOf: inst.UndoneBy,
 				CausedBy: []policy.Identity{s.Identity()}}})
 	}
 	return err
