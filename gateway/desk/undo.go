@@ -70,6 +70,9 @@ func (v *visit) showUndo() error {
 	return v.showUndoing(http.StatusOK, p, u)
 }
 
+// shownDigest is of all that a person is shown before agreeing: what cannot be taken back, too.
+func shownDigest(u *client.Undoing) string { return proof.Digest([]any{u.Undo, u.Cannot, u.Kept}) }
+
 // undo undoes what was shown.
 func (v *visit) undo() error {
 	p, o := v.undoChoice()
@@ -77,7 +80,7 @@ func (v *visit) undo() error {
 		return v.showUndoAgain(p, o, api.Unprocessable("Nothing was taken back: give a reason, for the record."))
 	}
 	u, done, err := v.Undo(v.Context(), p.Process, o,
-		func(u *client.Undoing) bool { return proof.Digest(u.Undo) == v.PostForm.Get("digest") })
+		func(u *client.Undoing) bool { return shownDigest(u) == v.PostForm.Get("digest") })
 	if err != nil {
 		return v.showUndoAgain(p, o, err)
 	}
@@ -99,7 +102,7 @@ func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, why error) erro
 }
 
 func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
-	p.Digest, p.Undo = proof.Digest(u.Undo), len(u.Undo)
+	p.Digest, p.Undo = shownDigest(u), len(u.Undo)
 	if now, err := v.Status(v.Context(), p.Process); err == nil {
 		p.AtWork = !hasEnded(now.Status)
 	}

@@ -111,6 +111,32 @@ func TestWhatAProcessDidIsTakenBackAtTheDesk(t *testing.T) {
 		link(id).is(200).says("Take back what it did")
 }
 
+// A person has not agreed to what was not shown: that something cannot be taken back, though the steps are the same.
+func TestWhatCannotBeTakenBackIsShownBeforeTheRestIs(t *testing.T) {
+	h := open(t)
+	idea := `{"schema": {"tools": {
+		"tell": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_undo": {"tool": "strike", "params": {"text": "x"}}},
+		"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true, "_undo": "never"},
+		"strike": {"properties": {"text": {"type": "string"}}, "_activity": "note"}}},
+		"context": [{"type": "plan", "stage": "complete", "plan": [{"_tool": "tell", "text": "a"}, {"_tool": "sign", "text": "b"},
+			{"_tool": "sign", "text": "c", "_after": "†call.0.2"}]}]}`
+	id, _ := h.post("/api/processes", `{"idea": `+idea+`}`).is(201).object()["process"].(string)
+	first := h.waiting(id, 1)[0]
+	page := "/api/processes/" + id
+	h.post(page+"/pause", `{}`).is(204)
+	eventually(h, "it is on record what it did", func() bool {
+		return strings.Contains(string(h.post(page+"/undo", `{"dryRun": true}`).is(200).body), `"call":"0.1"`)
+	})
+	shown := h.browse().open("/desk/processes/" + id + "/undo").is(200).lacks("What cannot be taken back")
+	h.post(page+"/resume", `{}`).is(204)
+	h.decide(decisionOn(first, "approve"))
+	eventually(h, "the next one waits", func() bool { return h.waiting(id, 1)[0]["call"] != first["call"] })
+	again := shown.form("Take back 1").set("reason", "x").press("Take back").is(200).says("More has happened",
+		"What cannot be taken back", "nothing takes it back", "Take back 1 step")
+	again.form("Take back 1").set("reason", "x").press("Take back").is(200).lacks("More has happened")
+	h.post(page+"/cancel", nil).is(204)
+}
+
 // What keeps a Call is told by its sentence, and values that are too large for a history are read.
 func TestTheDeskTellsInWordsWhatKeepsACallHoweverLargeItIs(t *testing.T) {
 	h := open(t)
