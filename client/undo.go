@@ -70,25 +70,10 @@ type Undoing struct {
 // process or Idea, ErrForgotten if it was forgotten, and ErrInvalid if a selected Call or instance does not exist, or
 // the process was simulated. It is a *RefusedError if a selected Call is not done.
 func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing, error) {
-	run, err := a.FinishedRun(ctx, id, "undo")
-	if err != nil {
-		return nil, err
+	u, ideas, calls, err := a.readUndo(ctx, id, o)
+	if err == nil && !o.ofDelegate {
+		err = u.keepForForks(ctx, calls)
 	}
-	if last := len(run.Ideas); o.ToIdea > last {
-		return nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.ToIdea, last)
-	}
-	instances, err := backtest.ReadRan(run)
-	if err != nil {
-		return nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
-	}
-	earlier, n, err := a.Chain(id).undoneCalls(ctx)
-	if err != nil {
-		return nil, err
-	}
-	u := &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, undoNumber: n,
-		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.RanInstance{},
-		delegateIdeas: jsonval.Object{}}
-	calls, err := u.calls(ctx, instances, earlier)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +96,34 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 			return nil, err
 		}
 	}
-	last := len(run.Ideas)
-	u.idea, err = a.Chain(id).withEarlierDeciders(ctx, u.undoIdea(run.Ideas[last-1]), last)
+	last := len(ideas)
+	u.idea, err = a.Chain(id).withEarlierDeciders(ctx, u.undoIdea(ideas[last-1]), last)
 	return u, err
+}
+
+// readUndo reads the Ideas of a process, and its Calls with all that is known of what undoes them.
+func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Undoing, ideas []map[string]any,
+	calls []undo.Call, err error) {
+	run, err := a.FinishedRun(ctx, id, "undo")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if last := len(run.Ideas); o.ToIdea > last {
+		return nil, nil, nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.ToIdea, last)
+	}
+	instances, err := backtest.ReadRan(run)
+	if err != nil {
+		return nil, nil, nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
+	}
+	earlier, n, err := a.Chain(id).undoneCalls(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	u = &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, undoNumber: n,
+		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.RanInstance{},
+		delegateIdeas: jsonval.Object{}}
+	calls, err = u.calls(ctx, instances, earlier)
+	return u, run.Ideas, calls, err
 }
 
 // IsNothing reports whether nothing would be undone. What leaves State alone counts if it was selected by its id.

@@ -169,11 +169,13 @@ func TestWhatAPartHasTakenBackStaysSoForTheWhole(t *testing.T) {
 	d.do("show", "p/~part/2").is(exit.Done).complains("2 Calls are undone by p-undo-1")
 }
 
-// A fork takes back what it did itself; what was done before it is taken back where it was done, once.
+// A fork takes back what it did itself; what was done before it is taken back where it was done, once, and not before
+// what came from it in the fork.
 func TestAForkTakesBackWhatItDidItself(t *testing.T) {
 	b := newBookings(t)
 	idea := strings.Replace(b.idea("none", "",
-		`, {"_tool": "sign", "text": "a", "_outputPath": "signed"}, {"_tool": "book", "what": "car", "_after": "†state.signed", "_outputPath": "car"}`, ""),
+		`, {"_tool": "sign", "text": "a", "_outputPath": "signed"},
+			{"_tool": "book", "what": "car", "from": "†state.hotel.id", "_after": "†state.signed", "_outputPath": "car"}`, ""),
 		`"write": {`,
 		`"sign": {"properties": {"text": {"type": "string"}}, "_activity": "note", "_approval": true}, "write": {`, 1)
 	d := b.desk(t, idea)
@@ -191,11 +193,15 @@ func TestAForkTakesBackWhatItDidItself(t *testing.T) {
 	want(t, strings.Join(b.standing(t), " "), "p/main/0.1 p/main/0.2 q/main/0.5")
 	d.do("undo", "q", "--dry-run").is(exit.Done).tells("1 Call would be taken back", "0.5 (book) by cancel",
 		"0.1 (book): it was done by p, from which this process was forked: take it back there")
+	d.do("undo", "p", "--dry-run").is(exit.Done).tells("of p, 0 Calls would be taken back",
+		"0.2 (book): q was forked from this process and reads from it: take back first what that did",
+		"0.1 (book): 0.2 (book) reads from it and is not taken back")
 	d.do("undo", "q", "--yes", "--reason", "x").is(exit.Done)
-	d.do("undo", "p", "--yes", "--reason", "x").is(exit.Done)
+	d.do("undo", "p", "--yes", "--by", "ann", "--reason", "x").is(exit.Done)
 	if left := b.standing(t); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
+	d.do("blame", "q", "hotel").is(exit.Done).tells("0.2 is undone by p-undo-1, for ann: x, 20")
 }
 
 // What a delegate did is taken back with its Call, delegates within delegates too, and once, whoever asks. What of it

@@ -40,6 +40,8 @@ type Call struct {
 	UndoneBy, DoneBefore string
 	// UndoneWith is the Call that ran its process, if the Tool of that has an undo of its own.
 	UndoneWith string
+	// ReadIn is a fork in which something stands that came from the Call.
+	ReadIn string
 	// MustWait is set if its instance has ended, and others of the process have not.
 	MustWait bool
 	// Undoes is the Call that this one took back itself; nil: none.
@@ -174,6 +176,9 @@ func (c *Call) cameAfter(w *Call) bool {
 		return c.overlaps([]jsonval.Path{ref.Path}, w) && (w.Key.Compare(c.Key) < 0 || !w.IsUpdate)
 	})
 }
+
+// WroteTo reports whether the Call wrote what is read at one of some places.
+func (c *Call) WroteTo(reads []jsonval.Path) bool { return c.overlaps(reads, c) }
 
 func (c *Call) overlaps(reads []jsonval.Path, w *Call) bool {
 	return slices.ContainsFunc(reads, func(p jsonval.Path) bool { return slices.ContainsFunc(w.Writes, p.Overlaps) })

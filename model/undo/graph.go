@@ -1,6 +1,10 @@
 package undo
 
-import "slices"
+import (
+	"slices"
+
+	"processidea/model/jsonval"
+)
 
 // graph maps the readers and the followers among Calls in Plan order.
 type graph struct {
@@ -65,4 +69,25 @@ func (g *graph) nearestBehind(n int, steps map[int]Step) (list []int) {
 	}
 	slices.Sort(list)
 	return list
+}
+
+// ReadFromBefore lists, by instance, the places of State that stood there when the process began, and from which came
+// what it did itself and stands.
+func ReadFromBefore(calls []Call) map[string][]jsonval.Path {
+	g, places := newGraph(calls), map[string][]jsonval.Path{}
+	for n := range g.calls {
+		if c := &g.calls[n]; c.UndoneBy+c.DoneBefore != "" || !leavesEffect(c) {
+			continue
+		}
+		visitFrom(g.reads, n, func(n int) {
+			c := &g.calls[n]
+			for _, place := range slices.Concat(c.Reads, c.Scopes) {
+				written := func(w int) bool { return g.calls[w].WroteTo([]jsonval.Path{place}) }
+				if !slices.ContainsFunc(g.reads[n], written) {
+					places[c.Instance] = append(places[c.Instance], place)
+				}
+			}
+		})
+	}
+	return places
 }

@@ -114,7 +114,9 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 			p.Cannot = append(p.Cannot, newLeft(c, why))
 			because[n] = "reads from it and is not taken back"
 		case fateKeep:
-			p.Kept = append(p.Kept, newLeft(c, why))
+			if p.Kept = append(p.Kept, newLeft(c, why)); c.ReadIn != "" {
+				because[n] = "reads from it and is not taken back"
+			}
 		default:
 			p.Withdrawn = append(p.Withdrawn, c.ID)
 		}
@@ -177,6 +179,9 @@ func invertCall(c *Call, isReviewed bool, find FindTool, state func(Call) any) (
 		return step, fateKeep, "it is taken back with " + c.UndoneWith
 	case c.MustWait:
 		return step, fateKeep, "its instance has ended: it is taken back when all instances have"
+	case c.ReadIn != "":
+		return step, fateKeep,
+			c.ReadIn + " was forked from this process and reads from it: take back first what that did"
 	case c.DelegateUndo != nil && len(c.DelegateUndo.Cannot) > 0:
 		l := c.DelegateUndo.Cannot[0]
 		return step, fateCannot,

@@ -1,6 +1,7 @@
 package undo_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -129,6 +130,9 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"it was done before the fork, and taken back there",
 			[]undo.Call{with(chain[0], func(c *undo.Call) { c.DoneBefore, c.UndoneBy = "p", "p-undo-1" })}, undo.Choice{},
 			" |  | 1.1: it was taken back by p-undo-1"},
+		{"a fork reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.ReadIn = "q" }), chain[2]},
+			undo.Choice{}, "2.1 |  | 1.2: q was forked from this process and reads from it: take back first what that did " +
+				"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWith = "3.1 of q" })},
 			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
@@ -191,6 +195,26 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		p, err := undo.Invert(row.calls, row.choice, find, noState)
 		if got := summary(p); err != nil || got != row.want {
 			t.Errorf("%s: got\n%s\nwant\n%s (%v)", row.name, got, row.want, err)
+		}
+	}
+}
+
+// What only looked keeps nothing, but what came from what it found does; and so does nothing that is taken back, or was
+// written since.
+func TestAForkReadsFromBeforeWhatItsEffectsCameFrom(t *testing.T) {
+	t.Parallel()
+	none := func(c *undo.Call) { c.Method.Kind = ideafile.UndoNone }
+	for want, calls := range map[string][]undo.Call{
+		"map[①:[a]]": {with(done("3.1@①", "x", "a"), none), done("3.2@①", "y", "x")},
+		"map[:[a b]]": {done("3.1", "x", "a"), with(done("3.2", "y"),
+			func(c *undo.Call) { c.Scopes = []jsonval.Path{{"b"}} })},
+		"map[]": {with(done("3.1", "x", "a"), none), with(done("3.2", "y", "b"),
+			func(c *undo.Call) { c.UndoneBy = "u" })},
+		"map[:[a.id]]": {with(done("1.1", "x", "b"), func(c *undo.Call) { c.DoneBefore = "p" }),
+			with(done("3.1", "x"), func(c *undo.Call) { c.Reads = []jsonval.Path{{"a", "id"}} })},
+	} {
+		if got := fmt.Sprint(undo.ReadFromBefore(calls)); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }
