@@ -25,6 +25,8 @@ type UndoneCall struct {
 	As     string `json:"as"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	// When the last Idea of As was made; empty of the process itself, whose log says when it undid what.
+	When string `json:"when,omitempty"`
 }
 
 // forkedFrom is the process that another was forked from, and the Calls that were done by then.
@@ -212,7 +214,10 @@ func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]U
 // readUndoneCalls reads what the latest Idea of a process says that it took back.
 func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
-	of := jsonval.AsObject(jsonval.At(source, "meta", protocol.UndoesMeta))
+	of, when := jsonval.AsObject(jsonval.At(source, "meta", protocol.UndoesMeta)), ""
+	if of != nil {
+		when = jsonval.AsText(jsonval.At(source, "meta", "createdAt"))
+	}
 	eachRecorded(idea, func(p turn.RecordedCall, token string) {
 		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
 		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
@@ -220,7 +225,7 @@ func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneC
 		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
 			made[key] = UndoneCall{key.CallID, as,
 				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
-				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed")}
+				cmp.Or(jsonval.AsText(what["reason"]), jsonval.AsText(of["reason"]), "it failed"), when}
 		}
 	})
 }

@@ -166,7 +166,7 @@ func TestWhatAnEndedProcessDidIsTakenBackOnce(t *testing.T) {
 	}
 	d.do("show", "p-undo-1").is(exit.Done).complains(
 		"p-undo-1: it takes back what p did, for ann: the customer fell ill")
-	d.do("verify", "p-undo-1").is(exit.Done)
+	d.do("verify", "p-undo-1").is(exit.Done).tells("it takes back what p did, for ann: the customer fell ill")
 	d.do("blame", "p", "②:hotel").is(exit.Done).tells("0.2@② is undone by p-undo-1, for ann: the customer fell ill")
 	d.do("export", "p", "--html").is(exit.Done).tells("What was taken back", "refunds", "the customer fell ill")
 	var list []client.Summary

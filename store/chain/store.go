@@ -93,6 +93,8 @@ type Report struct {
 	Unreadable []int `json:"unreadable"`
 	// Origin is the Idea that the process was forked from, as its Ideas say.
 	Origin any `json:"origin,omitempty"`
+	// Undoes says which process this one takes back, for whom and why; absent where it does not.
+	Undoes any `json:"undoes,omitempty"`
 	// Simulated says who played the Tools of a simulation, as its Ideas say; absent of a process that ran.
 	Simulated any `json:"simulated,omitempty"`
 	// Forgotten says who had the contents removed: the digests of the Ideas are checked as far as they lead to each

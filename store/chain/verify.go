@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"processidea/model/jsonval"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/proofs"
 )
@@ -172,7 +173,7 @@ func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 	if at != 1 || m.Meta[originKey] == nil {
 		return nil
 	}
-	v.report.Origin = m.Meta[originKey]
+	v.report.Origin, v.report.Undoes = m.Meta[originKey], m.Meta[protocol.UndoesMeta]
 	from := &manifest{Meta: jsonval.AsObject(m.Meta[originKey])}
 	there, err := v.manifest(ctx, from.metaText("process"), from.metaNumber("at"))
 	switch {

@@ -9,6 +9,7 @@ import (
 	"io"
 
 	"processidea/model/jsonval"
+	"processidea/protocol"
 	"processidea/store/blobs"
 	"processidea/store/proofs"
 )
@@ -132,7 +133,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	v.report.addProblems(v.line-1, place, v.audit.CheckLog(v.process, line["log"]))
 	if v.line == 2 {
 		v.report.addProblems(v.line-1, place, v.audit.VerifyInherited(idea))
-		v.report.Origin = meta[originKey]
+		v.report.Origin, v.report.Undoes = meta[originKey], meta[protocol.UndoesMeta]
 	}
 	v.previous = digest
 	v.report.Created = m.link().Created

@@ -41,7 +41,7 @@ func runBlame(ctx context.Context, a *app.App, id, path string, at int, v valueF
 		if err != nil {
 			return err
 		}
-		undone, err := undoneCall(ctx, archive.Chain(id), b)
+		undone, err := undoneCall(ctx, archive, id, path, b)
 		if err != nil {
 			return err
 		}
@@ -55,12 +55,16 @@ type blameReport struct {
 	Undone *client.UndoneCall `json:"undone,omitempty"`
 }
 
-// undoneCall finds how the Call was undone that wrote a value.
-func undoneCall(ctx context.Context, c *client.Chain, b *chain.Blame) (*client.UndoneCall, error) {
-	if b.Call == nil {
-		return nil, nil
+// undoneCall finds how the Call was undone that wrote a value, here or where the process was forked from.
+func undoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
+	u *client.UndoneCall, err error) {
+	if b.Call == nil && b.Found != nil {
+		b, err = archive.Chain(b.Found.Process).Blame(ctx, path, b.Found.Idea)
 	}
-	undone, err := c.UndoneCalls(ctx)
+	if err != nil || b.Call == nil {
+		return nil, err
+	}
+	undone, err := archive.Chain(id).UndoneCalls(ctx)
 	for n := range undone {
 		if undone[n].CallID == b.Call.ID {
 			return &undone[n], nil
@@ -73,7 +77,11 @@ func undoneText(t *client.UndoneCall) string {
 	if t == nil {
 		return ""
 	}
-	return print.Printable(fmt.Sprintf("%s is undone by %s, for %s: %s", t.CallID, t.As, t.By, t.Reason)) + "\n"
+	text := fmt.Sprintf("%s is undone by %s, for %s: %s", t.CallID, t.As, t.By, t.Reason)
+	if when, err := time.Parse(time.RFC3339Nano, t.When); err == nil {
+		text += ", " + when.Local().Format(time.DateTime)
+	}
+	return print.Printable(text) + "\n"
 }
 
 func (v valueFormat) blameText(b *chain.Blame) string {

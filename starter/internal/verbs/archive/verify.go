@@ -235,7 +235,8 @@ func reportText(of string, r *chain.Report) string {
 			fmt.Fprintf(&b, "%s of its parts and delegates: whole\n", print.Plural(r.ChainsBelow, "chain"))
 		}
 		b.WriteString(forgottenIdeasText(r.Forgotten) + forgottenInstancesText(r.ForgottenInstances))
-		b.WriteString(provenText(r.Decisions) + originText(r.Origin) + simulatedText(r.Simulated))
+		b.WriteString(provenText(r.Decisions) + undoesText(r.Undoes) + originText(r.Origin) +
+			simulatedText(r.Simulated))
 		return b.String()
 	}
 	print.Fprintf(&b, "%s: broken, %s\n", of, print.Plural(r.Ideas, "Idea"))
