@@ -54,3 +54,12 @@ func TestAPanicWhileAnIdleSessionIsClosedIsLogged(t *testing.T) {
 		<-panicked
 	}
 }
+
+func TestAPanicWhileAProgramWritesOnStandardErrorIsLoggedAndTheProgramAnswers(t *testing.T) {
+	panicked := safegotest.Panic(t, "mcp.stderr")
+	h := hub(t, os.Args[0]+" *", "", nil)
+	if v, err := callOf(t, h, program(), "add", `{"a": 1, "b": 2}`); err != nil {
+		t.Errorf("%v, %v", v, err)
+	}
+	<-panicked
+}

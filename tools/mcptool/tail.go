@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"processidea/internal/safego"
 	"processidea/internal/secret"
 )
 
@@ -27,8 +28,15 @@ const (
 // lineEnds end lines: progress is written over and over, in one.
 const lineEnds = "\r\n"
 
-// Write takes the next piece. A line that is too long is not logged: to keep all of it would take memory without end.
+// Write takes the next piece. It is called on a goroutine of package exec, which an error would end, and with it the
+// program that writes.
 func (t *stderrTail) Write(p []byte) (int, error) {
+	_ = safego.Run("mcp.stderr", func() error { t.take(p); return nil })
+	return len(p), nil
+}
+
+// take takes the next piece. A line that is too long is not logged: to keep all of it would take memory without end.
+func (t *stderrTail) take(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.line += string(p)
@@ -46,7 +54,6 @@ func (t *stderrTail) Write(p []byte) (int, error) {
 	}
 	t.tail += string(p)
 	t.tail = t.tail[max(0, len(t.tail)-maxLine):]
-	return len(p), nil
 }
 
 func (t *stderrTail) text() string {
