@@ -199,6 +199,22 @@ func TestTheFasterRateCountsForTurnsThatWereGivenUnderASlowerOne(t *testing.T) {
 	}
 }
 
+// A Tool may take years, and the places of a long line times that is more than a duration holds.
+func TestBehindATurnThatLastsForYearsEverybodyWaitsTheLongestTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2036, 11, 28, 12, 0, 0, 0, time.UTC)
+	queue := limit.Queue{Turns: []limit.Place{{Key: "a", Begins: now.AddDate(-9, 0, 0), Until: now.Add(time.Second)}}}
+	wants := make([]string, 9000)
+	for n := range wants {
+		wants[n] = fmt.Sprint(n)
+	}
+	for n, answer := range queue.Ask(now, limit.TurnRequest{Rule: limit.Rule{MaxConcurrent: 1}, Wants: wants}) {
+		if n > 0 && (answer.IsGranted || answer.Wait != limit.MaxWait) {
+			t.Fatalf("the %dth is told %+v", n, answer)
+		}
+	}
+}
+
 func TestWhatIsSpentOnADayCountsUntilItEnds(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 22, 0, 0, 0, time.FixedZone("", -3600)) // 23:00 UTC

@@ -250,6 +250,7 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
 		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins)) / time.Duration(2*r.MaxConcurrent)
+		took = min(took, day) // a turn may last for years, and there are many places
 		wait = max(wait, min(took, MaxStay), time.Duration(place)*took)
 	}
 	if wait > MaxStay { // it goes away, and is to be back before its turn could be given to another
