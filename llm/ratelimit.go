@@ -65,6 +65,9 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	return l, nil
 }
 
+// maxPerMinute is more than any server takes.
+const maxPerMinute = 1_000_000_000_000
+
 // perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too: one of
 // this worker, or one that all share.
 func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate, error) {
@@ -73,8 +76,9 @@ func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate,
 		return none, sharedRate{}, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return nil, sharedRate{}, fmt.Errorf("llm: read %s: want a whole number from 1, not %q", name, text)
+	if err != nil || n < 1 || n > maxPerMinute {
+		return nil, sharedRate{}, fmt.Errorf("llm: read %s: want a whole number from 1 to %d, not %q", name,
+			maxPerMinute, text)
 	}
 	perSecond := float64(n) / 60
 	if shared != nil {

@@ -8,7 +8,6 @@
 package heap
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -80,18 +79,19 @@ func limitFor(limit, live int64) int64 {
 	return max(limit, live+max(minGarbageRoom, live*2/5))
 }
 
+// MaxBytes is more memory than any machine has.
+const MaxBytes = 1 << 50
+
 // BytesFromEnv reads a number of bytes from the environment; 0: not set.
 func BytesFromEnv(getenv func(string) string, variable string) (int64, error) {
-	text := getenv(variable)
+	text := strings.TrimSpace(getenv(variable))
 	if text == "" {
 		return 0, nil
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err == nil && n < 1 {
-		err = errors.New("want at least 1")
-	}
-	if err != nil {
-		return 0, fmt.Errorf("heap: read %s: %q: %w", variable, text, err)
+	if err != nil || n < 1 || n > MaxBytes {
+		return 0, fmt.Errorf("heap: read %s: want a whole number of bytes from 1 to %d, not %q", variable, MaxBytes,
+			text)
 	}
 	return n, nil
 }

@@ -28,7 +28,7 @@ func TestAWorkerWithALimitThatIsNoneIsNotMade(t *testing.T) {
 	}
 	defer store.Close()
 	_, err = NewWorker(nil, Parts{Store: store, LLM: llm.Config{TPM: "plenty"}})
-	if err == nil || !strings.Contains(err.Error(), `OPENAI_TPM: want a whole number from 1, not "plenty"`) {
+	if err == nil || !strings.Contains(err.Error(), `OPENAI_TPM: want a whole number from 1 to 1000000000000, not "plenty"`) {
 		t.Errorf("%v", err)
 	}
 }

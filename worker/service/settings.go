@@ -12,6 +12,7 @@ import (
 
 	"processidea/activities"
 	"processidea/internal/flags"
+	"processidea/internal/heap"
 	"processidea/llm"
 	"processidea/model/ideafile"
 	"processidea/model/jsonval"
@@ -109,7 +110,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 const (
 	maxNumber = 1_000_000
 	maxPolls  = 500
-	maxBytes  = 1 << 50
+	maxBytes  = heap.MaxBytes
 )
 
 // declareBounded adds the flags that are numbers.

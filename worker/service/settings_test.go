@@ -2,15 +2,26 @@ package service
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"processidea/gateway/server"
 	"processidea/internal/flags"
+	"processidea/internal/heap"
+	"processidea/worker/engine"
 )
 
 // read reads a command line in an environment.
@@ -82,6 +93,87 @@ func TestWhatCannotBeMeantIsRefusedByName(t *testing.T) {
 		!strings.Contains(err.Error(), `PROCESSIDEA_DRAIN: "soon"`) {
 		t.Errorf("a variable: %v", err)
 	}
+}
+
+// oddNumbers are no values of any number or duration of the environment.
+var oddNumbers = []string{"many", "-2", "-0.5", "NaN", "Inf", "1e300", "1e400", "9223372036854775808",
+	"9223372036854775807", "1ns", "100y", "0x10", "1_000", "５", "60 s", "1s1"}
+
+// Every number and duration of the environment of a worker, of its gateway and of a worker beside the server has
+// bounds, and is refused beyond them before anything is reached. What takes no text that is no number is one, so that
+// one that is added later is in the table by itself.
+//
+// Not parallel: it sets the environment.
+func TestEveryNumberOfTheEnvironmentHasBounds(t *testing.T) {
+	for name, value := range map[string]string{"TEMPORAL_ADDRESS": "nowhere", server.TokenVariable: strings.Repeat("t", 24),
+		"PROCESSIDEA_GATEWAY": "127.0.0.1:0", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1",
+		"OTEL_TRACES_SAMPLER": "traceidratio"} {
+		t.Setenv(name, value)
+	}
+	isNumber := regexp.MustCompile(`want (0, or )?an? (whole )?(number|duration)|from [0-9.]+ to [0-9.]+|want .* at least`)
+	numbers := map[string]bool{}
+	for _, name := range variablesOfTheSource(t) {
+		if _, is := os.LookupEnv(name); is {
+			continue // a text that this test needs
+		}
+		for n, value := range oddNumbers {
+			said := refusalOf(t, name, value)
+			if n == 0 && !isNumber.MatchString(said) {
+				break // a text
+			}
+			if numbers[name] = true; !isNumber.MatchString(said) {
+				t.Errorf("%s=%s is taken, or refused without a sentence: %s", name, value, said)
+			}
+		}
+	}
+	if len(numbers) < 20 || !numbers["OPENAI_TPM"] || !numbers["PROCESSIDEA_DRAIN"] || !numbers["OTEL_TRACES_SAMPLER_ARG"] {
+		t.Errorf("the numbers are only %v", slices.Sorted(maps.Keys(numbers)))
+	}
+}
+
+// variablesOfTheSource are the variables that the source names, and those of the worker's flags.
+func variablesOfTheSource(t *testing.T) []string {
+	t.Helper()
+	all := map[string]bool{}
+	literal := regexp.MustCompile(`"((?:PROCESSIDEA|OPENAI|OTEL)_[A-Z_]+)"`)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range literal.FindAllStringSubmatch(string(text), -1) {
+			all[found[1]] = !strings.Contains(found[1], "_TEST_")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
+	new(settings).declare(f)
+	f.VisitAll(func(f *pflag.Flag) { all[variableOf(f.Name)] = true })
+	return slices.Sorted(maps.Keys(all))
+}
+
+// refusalOf is what the programs say of a variable before they reach anything.
+func refusalOf(t *testing.T, name, value string) string {
+	t.Helper()
+	t.Setenv(name, value)
+	defer os.Unsetenv(name)
+	var err strings.Builder
+	if code := Execute([]string{}, io.Discard, &err); code != exitUsage {
+		t.Errorf("with %s=%s it ends with %d: %s", name, value, code, &err)
+	}
+	asked := false
+	getenv := func(variable string) string { asked = asked || variable == name; return os.Getenv(variable) }
+	_, limits := engine.EmbeddedLimitsIn(getenv)
+	_, memory := heap.BytesFromEnv(getenv, heap.LimitVariable)
+	if beside := errors.Join(limits, memory); asked && (beside == nil || !strings.Contains(beside.Error(), "want ")) {
+		return fmt.Sprintf("beside the server: %v", beside)
+	}
+	_, said, _ := strings.Cut(err.String(), name)
+	said, _, _ = strings.Cut(said, "\n") // the next setting
+	return said
 }
 
 func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
