@@ -66,7 +66,8 @@ func Float(f *pflag.FlagSet, into *float64, name string, lowest, highest float64
 	v.set = func(text string) error {
 		n, err := strconv.ParseFloat(text, 64)
 		tiny := n == 0 && strings.ContainsAny(mantissa(text), "123456789")
-		if err != nil || math.IsNaN(n) || n != 0 && (n < lowest || n > highest) || tiny {
+		isOdd := tiny || math.IsNaN(n) || strings.Contains(text, "_")
+		if err != nil || isOdd || n != 0 && (n < lowest || n > highest) {
 			return fmt.Errorf("want 0, or a number from %s to %s", v.lowest, v.highest)
 		}
 		*into = n

@@ -104,7 +104,7 @@ func heldToItsBounds(t *testing.T, verb string, f *pflag.Flag, v *flags.Value) {
 		t.Errorf("%s --%s takes 0, and does not say what it means: %s", verb, f.Name, f.Usage)
 	}
 	for _, text := range []string{"", "many", "NaN", "Inf", "-2", "1e300", "1e-300", "9223372036854775808", "1ns",
-		"100y", "1000000h", "1.0000000001", "60 s"} {
+		"100y", "1000000h", "1.0000000001", "60 s", "0x10", "1_000", "５"} {
 		if err := f.Value.Set(text); err == nil && f.Value.String() != text || err != nil &&
 			!strings.HasPrefix(err.Error(), "want ") {
 			t.Errorf("%s --%s %q is set to %s, or refused without a sentence: %v", verb, f.Name, text, f.Value, err)
