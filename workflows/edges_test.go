@@ -70,8 +70,13 @@ func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 
 func newEdge(t *testing.T, id string, leaf modeltest.NumberPlace, value string) edge {
 	t.Helper()
-	base := modeltest.MustDecodeJSON(`{"config": {"llm": {"model": "` + id + `"}}, "schema": {"tools": {"shout": ` + textTool + `}},
-		"context": [{"type": "text", "text": "Go."}]}`).(map[string]any)
+	config, messages := `"llm": {"model": "`+id+`"}`, `{"type": "text", "text": "Go."}`
+	if path := leaf.String(); path == "config.batch" || path == "config.partsAtOnce" { // they are about parts
+		config, messages = config+`, "batch": 1`, rowsOf(3)+`{"type": "plan", "stage": "complete", "plan": [
+			{"_tool": "shout", "text": "quick", "_outputPath": "a"}]}`
+	}
+	base := modeltest.MustDecodeJSON(`{"config": {` + config + `}, "schema": {"tools": {"shout": ` + textTool + `}},
+		"context": [` + messages + `]}`).(map[string]any)
 	e := edge{&scenario{t: t, client: temporalClient, namespace: server.Namespace(), id: id}, leaf, value}
 	e.idea = leaf.WithValue(base, modeltest.MustDecodeJSON(value))
 	e.script(`{"solution": {"calls": [{"_tool": "shout", "text": "quick", "_outputPath": "a"}]}}`, nothingMore,

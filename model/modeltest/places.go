@@ -119,10 +119,12 @@ func putAt(node any, path []string, at int, value any) any {
 // beyond, and values that are not numbers.
 func (l NumberPlace) Edges() []string {
 	beyond := strings.Fields(`0 -1 1.5 1e-10 -0.5 9007199254740993 9223372036854775807 1e300
-		"1" "many" "" true [] {} "NaN" "Infinity"`)
+		"1" "many" "" true [] {} "NaN" "Infinity" "Inf" -0 -0.0 1e-300 "0x10" "1_000" "５" null`)
+	beyond = append(beyond, `" 5 "`)
 	if l.IsDuration {
 		return append(beyond, strings.Fields(`"1ns" "1us" "999us" "1ms" "1s" "2s" "3s" "100y" "1000000h" "87600h"
-			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s"`)...)
+			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s" "-0" "0x10s" "1_000s"
+			"５s" "1h-1s" "9223372036854775808ns" "0.9999ms"`)...)
 	}
 	edges := append(beyond, `1`, `1.0`, `1e2`)
 	if l.Minimum != "" {
