@@ -32,10 +32,13 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 		a.updateAsked(moneyLimit, false, func(s *askedTurns) { s.endTurn(key) })
 		return nil
 	}
+	why := "today's Requests have cost all that a day may cost"
+	if t.fault != nil {
+		why = "what today's Requests have cost cannot be asked: " + t.fault.Error() + "; the limit of a day"
+	}
 	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.Wait, HeldBack: true,
-		Message: fmt.Sprintf("today's Requests have cost all that a day may cost: %g dollars (--money-a-day)",
-			a.MoneyADay),
-		Mend: "it goes on by itself after midnight UTC; a higher --money-a-day allows more"}
+		Message: fmt.Sprintf("%s: %g dollars (--money-a-day)", why, a.MoneyADay),
+		Mend:    t.mend("it goes on by itself after midnight UTC; a higher --money-a-day allows more")}
 }
 
 // countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
@@ -42,6 +43,13 @@ type askedTurns struct {
 	answers   map[string]chan limit.Turn // to those that want a turn
 	delivered []chan struct{}            // closed when what was said has arrived
 	wake      chan struct{}              // there is something new to ask
+	fault     error                      // why the limit could not be asked last; nil: it has answered
+}
+
+// grant is the answer to who wants a turn. Where the limit cannot be asked it is none, and says why.
+type grant struct {
+	limit.Turn
+	fault error
 }
 
 // takeTurn waits for a Call's turn, and returns what ends it. Where the turn is far away, the Call is to wait in
@@ -57,7 +65,7 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	if !t.IsGranted {
 		info := activity.GetInfo(ctx)
 		left := info.RetryPolicy.MaximumAttempts - info.Attempt + 1
-		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), turn.CodeRateLimited,
+		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
@@ -88,30 +96,41 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
 	if t.Wait >= minReportedWait || now.Sub(since) >= minReportedWait {
 		a.tellOfWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
-			Since: since, Next: now.Add(max(t.Wait, minReportedWait)), Message: turnIsAway(in, t.Wait),
-			Mend: "it goes on by itself; a higher `_rate` is for new processes only"})
+			Since: since, Next: now.Add(max(t.Wait, minReportedWait)), Message: turnIsAway(in, t),
+			Mend: t.mend("it goes on by itself; a higher `_rate` is for new processes only")})
 	}
-	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t.Wait), turn.CodeRateLimited,
+	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t), turn.CodeRateLimited,
 		temporal.ApplicationErrorOptions{NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-func turnIsAway(in protocol.ExecuteInput, wait time.Duration) string {
-	return fmt.Sprintf("Call %s waits for its turn: its Tool %s may run %s in all processes (_rate); the next try "+
-		"is in %s",
-		in.Call, in.Tool, in.Rate, wait.Round(time.Second/10))
+func turnIsAway(in protocol.ExecuteInput, t grant) string {
+	why := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.Rate)
+	if t.fault != nil {
+		why += ", and whose turn it is cannot be asked: " + t.fault.Error()
+	}
+	return fmt.Sprintf("Call %s waits for its turn: %s; the next try is in %s", in.Call, why,
+		t.Wait.Round(time.Second/10))
+}
+
+// mend is what is to be done where there is no turn: usual, if the limit can be asked.
+func (g grant) mend(usual string) string {
+	if g.fault != nil {
+		return "it goes on once this worker may start workflows in its namespace, and send them Updates"
+	}
+	return usual
 }
 
 // turnKey names a turn, and tells nobody whose it is.
 func turnKey(of string) string { return jsonval.Digest(of)[:24] }
 
-func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (limit.Turn, error) {
+func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (grant, error) {
 	patience := time.Until(activity.GetInfo(ctx).Deadline) / 4 // the Tool has the rest
 	return a.awaitGrant(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
 // awaitGrant waits until a turn is given, if it is not far away.
 func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
-	patience time.Duration) (t limit.Turn, err error) {
+	patience time.Duration) (t grant, err error) {
 	answer, level := make(chan limit.Turn, 1), 0
 	if activity.IsActivity(ctx) {
 		level = activity.GetInfo(ctx).Priority.PriorityKey
@@ -124,10 +143,11 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	over := time.NewTimer(patience)
 	defer over.Stop()
 	select {
-	case t = <-answer:
+	case t.Turn = <-answer:
 	case <-over.C:
-		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key) })
-		return limit.Turn{Wait: limit.MaxStay}, nil
+		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key); t.fault = s.fault })
+		t.Wait = limit.MaxStay
+		return t, nil
 	case <-ctx.Done():
 		a.updateAsked(name, true, func(s *askedTurns) { s.withdraw(key); s.endTurn(key) })
 		return t, ctx.Err()
@@ -202,7 +222,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 		}
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
-		wait := a.turns.handOutAnswers(s, q, delivered, answers, err)
+		wait := a.turns.handOutAnswers(name, s, q, delivered, answers, err)
 		<-time.After(askPause) // what comes meanwhile is asked together
 		select {
 		case <-s.wake:
@@ -213,11 +233,17 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 
 // handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
 // happens.
-func (t *turns) handOutAnswers(s *askedTurns, q limit.TurnRequest, delivered []chan struct{}, answers []limit.Turn,
-	err error) (wait time.Duration) {
+func (t *turns) handOutAnswers(name string, s *askedTurns, q limit.TurnRequest, delivered []chan struct{},
+	answers []limit.Turn, err error) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err != nil || len(answers) != len(q.Wants) {
+	if err == nil && len(answers) != len(q.Wants) {
+		err = fmt.Errorf("it answers %d of %d", len(answers), len(q.Wants))
+	}
+	if err != nil && s.fault == nil {
+		slog.Warn("a limit that workers share cannot be asked: what it is for waits", "limit", name, "error", err)
+	}
+	if s.fault = err; err != nil {
 		s.Done, s.Spent, s.delivered = append(q.Done, s.Done...), s.Spent+q.Spent, append(delivered, s.delivered...)
 		return time.Second
 	}
