@@ -26,6 +26,7 @@ func Listen(ctx context.Context, address string, o Options) (*Served, error) {
 	g := New(o)
 	safego.Go("gateway.serve", func() error { return g.Serve(ctx, l) }, func(err error) {
 		if err != nil {
+			_ = l.Close() // new connections are refused instead of waiting
 			g.Log.Error("the gateway is gone", "error", err)
 		}
 		s.ended <- err

@@ -209,7 +209,7 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:       log.New(serverLog{g.Log}, "", 0),
 		BaseContext:    func(net.Listener) context.Context { return base },
 	}
-	stopped := make(chan struct{})
+	stopped := make(chan error, 1)
 	safego.Go("gateway.shutdown", func() error {
 		<-ctx.Done()
 		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -220,12 +220,14 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 			cut()
 			_ = s.Close()
 		}
-		close(stopped)
+		stopped <- err
 	})
 	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("gateway: serve at %s: %w", l.Addr(), err)
 	}
-	<-stopped
+	if err := <-stopped; err != nil && ctx.Err() == nil { // nobody has stopped it
+		return fmt.Errorf("gateway: serve at %s: %w", l.Addr(), err)
+	}
 	return nil
 }
 
