@@ -33,7 +33,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
-	github.com/temporalio/ui-server/v2 v2.55.0 // 2.56 wants Go 1.26.10
+	github.com/temporalio/ui-server/v2 v2.55.0 // 2.56 wants Go 1.26.9
 	github.com/tink-crypto/tink-go/v2 v2.9.0
 	github.com/valyala/fastjson v1.6.10
 	github.com/wI2L/jsondiff v0.7.1

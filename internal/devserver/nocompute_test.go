@@ -36,7 +36,7 @@ func TestTheServerRequiresWhatNocomputeWasWrittenFor(t *testing.T) {
 	if got := string(required[1]); got != writtenFor {
 		t.Errorf(
 			"Temporal's server requires %s %s, and nocompute was written for %s: see in the server's sources what it "+
-				"asks of the module now, mend devserver/nocompute, and write the version here", replaced,
+				"asks of the module now, mend internal/devserver/nocompute, and write the version here", replaced,
 			got, writtenFor)
 	}
 }

@@ -13,5 +13,5 @@
 // A replace applies only in the main module. A module that requires Process Idea, and links the embedded server (by
 // processtest, say), builds with the real module: that works, and is heavier. To keep it as light, write there too
 //
-//	replace go.temporal.io/auto-scaled-workers => PATH/TO/process-idea/devserver/nocompute
+//	replace go.temporal.io/auto-scaled-workers => PATH/TO/process-idea/internal/devserver/nocompute
 package nocompute
