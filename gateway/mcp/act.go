@@ -25,7 +25,7 @@ func (a *agent) processCreationTools() []tool {
 		{"fork_process",
 			"Starts a new process that goes on where another one stood in an Idea. The other one is left as it is.",
 			`{"type": "object", "additionalProperties": false, "required": ["process", "at"], "properties": {` + processArgument + `,
-			"at": {"type": "integer", "minimum": 1, "description": "the number of the Idea"},
+			"at": {` + ideaNumber + `, "description": "the number of the Idea"},
 			"id": {"type": "string", "minLength": 1, "description": "of the new process; one is made up if left out"},
 			"set": {"type": "array", "items": {"type": "string"},
 				"description": "TOKEN:path=JSON: values that are put into State"},

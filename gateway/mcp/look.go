@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +15,9 @@ import (
 )
 
 const processArgument = `"process": {"type": "string", "minLength": 1, "description": "the id of a process"}`
+
+// ideaNumber is the schema of the number of an Idea.
+const ideaNumber = `"type": "integer", "minimum": 1, "maximum": 2147483647`
 
 // waitArgument is how long a call may wait.
 const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
@@ -48,24 +50,24 @@ func (a *agent) lookTools() []tool {
 		{"show_idea", "Gives an Idea of a process whole.",
 			`{"type": "object", "additionalProperties": false, "required": ["process"], "properties": {` +
 				processArgument +
-				`, "at": {"type": "integer", "minimum": 1, "description": "its number; the latest if left out"}}}`,
+				fmt.Sprintf(`, "at": {%s, "description": "its number; the latest if left out"}}}`, ideaNumber),
 			true, a.loadIdea},
 		{"diff_ideas", "Tells how two Ideas of a process differ: values, Calls, decisions.",
 			`{"type": "object", "additionalProperties": false, "required": ["process", "from", "to"], "properties": {` +
-				processArgument +
-				`, "from": {"type": "integer", "minimum": 1}, "to": {"type": "integer", "minimum": 1}}}`, true, a.diff},
+				processArgument + fmt.Sprintf(`, "from": {%s}, "to": {%[1]s}}}`, ideaNumber), true, a.diff},
 	}
 }
 
 func textArg(args jsonval.Object, key string) string { s, _ := args[key].(string); return s }
 
+// numberArg is a number from 0 to jsonval.MaxCount, which the tool's schema has made sure of. Agents write 3 as 3.0 too.
 func numberArg(args jsonval.Object, key string, otherwise int) int {
-	if n, ok := args[key].(json.Number); ok {
-		if i, err := n.Int64(); err == nil {
-			return int(i)
-		}
+	v, given := args[key]
+	if !given {
+		return otherwise
 	}
-	return otherwise
+	n, _ := jsonval.ReadPositiveInt(v) // 0 is none
+	return n
 }
 
 func (a *agent) listProcesses(ctx context.Context, args jsonval.Object) (any, error) {
