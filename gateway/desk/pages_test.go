@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"html"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"processidea/client"
 	"processidea/client/report"
+	"processidea/gateway/desk/form"
 	"processidea/model/approval"
 	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
@@ -136,5 +139,38 @@ func TestADenialSaysWhereToGoOn(t *testing.T) {
 				t.Errorf("%s: %s", code, all)
 			}
 		}
+	}
+}
+
+// What nobody but operators looks at is folded away, and is sent with what is changed as it was.
+func TestAFormFoldsWhatIsForOperators(t *testing.T) {
+	t.Parallel()
+	params := modeltest.MustDecodeJSON(`{"amount": 1250, "bank": {"swift": "GENODEF1"}, "note": "x"}`)
+	schema := modeltest.MustDecodeJSON(`{"type": "object", "required": ["amount", "bank", "key"], "properties": {
+		"amount": {"type": "integer"}, "bank": {"type": "object", "title": "Bank", "_display": "hidden", "properties": {"swift": {"type": "string"}}},
+		"key": {"type": "string", "title": "Key", "_display": "hidden"}, "note": {"type": "string"}}}`)
+	f := form.Form{Schema: schema, Prefix: amendPrefix}
+	page := callPage{A: client.Approval{Pending: approval.Pending{CallID: "1.1", Tool: "pay"}},
+		Allowed: map[string]bool{client.Amend: true}, Amend: f.New(params, true)}
+	for _, l := range shown.Languages {
+		all, operators := pageText(t, l, "call", &page)
+		wantTexts(t, "the form", all, []string{"Amount", "Note"}, "Swift", "Bank", "Key")
+		wantTexts(t, "the form", operators, []string{"Bank", "Swift", "Key"})
+	}
+	isOpen := func(field *form.Field) (open []bool) {
+		for _, one := range field.Fields {
+			open = append(open, one.IsOpen())
+		}
+		return open
+	}
+	if got := isOpen(page.Amend); !slices.Equal(got, []bool{false, false, false, false}) {
+		t.Errorf("what need not be filled in is open: %v", got)
+	}
+	if got := isOpen(f.New(nil, false)); !slices.Equal(got, []bool{true, true, true, false}) {
+		t.Errorf("what must be filled in is %v", got)
+	}
+	wrong := f.FromEntered(params, true, nil, map[string]string{"p/bank/swift": "choose a value"})
+	if got := isOpen(wrong); !slices.Equal(got, []bool{false, true, false, false}) {
+		t.Errorf("what is wrong is %v", got)
 	}
 }

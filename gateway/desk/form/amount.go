@@ -10,7 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// amounts are the money of a form: it is typed in whole units of its currency, whatever the unit of the value.
+// amounts are the money of a form: it is typed in whole units of its currency, whatever the unit of the value. They
+// know how its other values are shown, too.
 type amounts struct {
 	format   shown.Format
 	prefix   string
@@ -23,10 +24,16 @@ func (f Form) amounts() amounts {
 
 // at is how the money in a control is shown; ok is false for a control of any other value.
 func (a amounts) at(name string) (format shown.Format, ok bool) {
-	steps := strings.Split(strings.TrimPrefix(name, a.prefix), "/")[1:]
-	format = a.format.At(jsonval.Map(steps, jsonschema.UnescapePointerStep))
+	format = a.formatAt(name)
 	return format, format.Display == shown.Money
 }
+
+func (a amounts) formatAt(name string) shown.Format {
+	steps := strings.Split(strings.TrimPrefix(name, a.prefix), "/")[1:]
+	return a.format.At(jsonval.Map(steps, jsonschema.UnescapePointerStep))
+}
+
+func (a amounts) isForOperators(name string) bool { return a.formatAt(name).Display == shown.Hidden }
 
 // text shows an amount; "" of any other value.
 func (a amounts) text(name string, value any) string {

@@ -59,6 +59,17 @@ type Field struct {
 	InList   bool     // it is an item, which can be taken away
 	Removed  bool     // it is taken away
 	CanAdd   bool     // of a List
+	// ForOperators: only operators look at it. Pages have it, folded, since it is part of what is decided.
+	ForOperators bool
+
+	isMissing bool // it needs a value, and has none
+}
+
+// IsOpen reports whether it is seen at once though it is ForOperators: nothing can be sent without it.
+func (f *Field) IsOpen() bool { return f.isMissing || f.hasError() }
+
+func (f *Field) hasError() bool {
+	return f.Error != "" || f.More != nil && f.More.Error != "" || slices.ContainsFunc(f.Fields, (*Field).hasError)
 }
 
 // Option is an option of a Choice.
@@ -126,7 +137,8 @@ type place struct {
 func (b *builder) build(p place, value any, has bool) *Field {
 	node := describe(b.form.Schema, p.node, p.pointer)
 	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: b.hint(node, p.name), Required: p.required,
-		InList: p.inList, Error: b.errors[p.name]}
+		InList: p.inList, Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
+		isMissing: p.required && !has}
 	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
 	}
@@ -202,7 +214,7 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 		at.required = at.required && (has || !isThere)
 		if p.depth == 0 && slices.Contains(b.form.Fixed, key) {
 			f.Fields = append(f.Fields, &Field{Name: at.name, Label: at.label, Kind: Fixed,
-				Value: cmp.Or(b.text(at.name, v), textOf(JSON, v, has))})
+				ForOperators: b.isForOperators(at.name), Value: cmp.Or(b.text(at.name, v), textOf(JSON, v, has))})
 		} else {
 			f.Fields = append(f.Fields, b.build(at, v, has))
 		}
