@@ -69,7 +69,7 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	lines = append(lines, waitingLines("escalated", n.Escalations, words)...)
 	lines = append(lines, moreLine(n.OmittedEscalations, "were escalated")...)
 	for _, r := range n.Remarks {
-		lines = append(lines, fmt.Sprintf("• %s: %s %s", jsonval.Clip(r.Remark.String(), 200), r.CallID, r.Tool))
+		lines = append(lines, fmt.Sprintf("• %s: %s %s", remarkText(*r.Remark), r.CallID, r.Tool))
 	}
 	lines = append(lines, moreLine(n.OmittedRemarks, "were asked about")...)
 	for _, d := range n.NewlyDecided {
@@ -85,7 +85,7 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 // waitingLines describes Calls that wait, a line each.
 func waitingLines(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
 	for _, w := range list {
-		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, cmp.Or(words[w.Digest].Sentence, w.Tool))
+		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, cmp.Or(isolatedParts(words[w.Digest]), w.Tool))
 		if w.Reminders > 0 {
 			line += ", since " + w.Since.UTC().Format(time.RFC3339)
 		}
@@ -93,7 +93,7 @@ func waitingLines(what string, list []approval.Notice, words map[string]shown.Ca
 			line += ", until " + w.Deadline.UTC().Format(time.RFC3339)
 		}
 		for _, to := range w.EscalatedTo {
-			line += "; may decide too: " + jsonval.Clip(policy.Rules{to}.String(), 200)
+			line += "; may decide too: " + isolated(jsonval.Clip(policy.Rules{to}.String(), 200))
 		}
 		lines = append(lines, line)
 	}
@@ -105,9 +105,9 @@ func awaitingText(awaiting int) string {
 	case 0:
 		return "nothing waits for a person"
 	case 1:
-		return "1 Call waits for a person"
+		return "1 case waits for a person"
 	}
-	return fmt.Sprintf("%d Calls wait for a person", awaiting)
+	return fmt.Sprintf("%d cases wait for a person", awaiting)
 }
 
 func moreLine(n int, what string) []string {
@@ -121,12 +121,20 @@ func decisionText(d approval.Notice) string {
 	switch {
 	case d.DecisionKind == "":
 		return "no longer waits"
-	case d.DecidedBy == "":
-		return d.DecisionKind
 	}
-	text := d.DecisionKind + " by " + jsonval.Short(d.DecidedBy)
+	text := approval.Decision{Kind: d.DecisionKind}.PastTense()
+	if d.DecidedBy != "" {
+		text += " by " + isolated(jsonval.Short(d.DecidedBy))
+	}
 	if d.DecidedFor != "" {
-		text += " in place of " + jsonval.Short(d.DecidedFor)
+		text += " in place of " + isolated(jsonval.Short(d.DecidedFor))
 	}
 	return text
+}
+
+func remarkText(r approval.NoticeRemark) string {
+	for _, name := range []*string{&r.By, &r.To, &r.ToGroup} {
+		*name = isolated(jsonval.Short(*name))
+	}
+	return r.String()
 }

@@ -87,14 +87,15 @@ func callsToOpen(n approval.Notices) []approval.Notice {
 
 func (s *Sender) sentence(w approval.Notice, words map[string]shown.Call) string {
 	call := words[w.Digest]
-	return jsonval.Clip(cmp.Or(call.Sentence, w.CallID+" "+w.Tool), maxFieldChars) +
-		strings.TrimSuffix(" · "+jsonval.Clip(call.InstanceName, maxFieldChars), " · ")
+	return cmp.Or(isolatedParts(call), w.CallID+" "+w.Tool) +
+		strings.TrimSuffix(" · "+isolated(jsonval.Clip(call.InstanceName, maxFieldChars)), " · ")
 }
 
 // fieldsOf are the parameters of a Call that fit into a message.
 func fieldsOf(c shown.Call) (list []shown.Field) {
 	for _, f := range c.Fields[:min(len(c.Fields), maxFields)] {
-		f.Title, f.Shown = jsonval.Clip(f.Title, maxFieldChars), jsonval.Clip(f.Shown, maxFieldChars)
+		f.Title = isolated(jsonval.Clip(f.Title, maxFieldChars))
+		f.Shown = isolated(jsonval.Clip(f.Shown, maxFieldChars))
 		list = append(list, f)
 	}
 	return list

@@ -81,7 +81,7 @@ func TestANoticeIsPostedInBothFormats(t *testing.T) {
 		body.Data.NewlyWaiting[0].CallID != "1.1@①" || body.Data.AwaitingCount != 2 {
 		t.Errorf("%s %v", got, err)
 	}
-	want := "refunds (p 1): 2 Calls wait for a person\n• waits: 1.1@① refund\n• reject by <!channel> & ann: 1.1@② " +
+	want := "refunds (p 1): 2 cases wait for a person\n• waits: 1.1@① refund\n• rejected by <!channel> & ann: 1.1@② " +
 		"refund\n• 3 more no longer wait\nhttps://ui.example/p%201"
 	if body.Text != want {
 		t.Errorf("%s", body.Text)
@@ -125,6 +125,43 @@ func TestANoticeSaysWhatCallsDoWhereItsFormatHasWords(t *testing.T) {
 	}
 }
 
+// A text from right to left would turn what stands after it on its line: an amount, a time, a name.
+func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
+	t.Parallel()
+	const name, isolate = "חנה", "\u2068חנה\u2069"
+	n := approval.Notices{ProcessID: "p", AwaitingCount: 1,
+		NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d"}},
+		NewlyDecided: []approval.Notice{{CallID: "1.1@②", Tool: "refund", DecisionKind: "amend", DecidedBy: name,
+			DecidedFor: name}},
+		Remarks: []approval.Notice{{CallID: "1.1@①", Tool: "refund", Digest: "d",
+			Remark: &approval.NoticeRemark{Kind: approval.HandOver, By: name, To: name}}},
+	}
+	words := map[string]shown.Call{"d": {Sentence: "Refund " + name + " 12.50 EUR", InstanceName: name,
+		Parts:  shown.Parts{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
+		Fields: []shown.Field{{Title: "To", Shown: name}, {Title: "Note", Shown: "a\u202e\u2069b"}}}}
+	for format, wants := range map[string][]string{
+		FormatJSONWords: {`Refund ` + isolate + ` 12.50 EUR\n`, `"shown":"` + name + `"`,
+			isolate + " has handed it over to " + isolate,
+			"amended by " + isolate + " in place of " + isolate},
+		FormatSlackBlocks: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `*To*\n` + isolate,
+			`*Note*\na⟨U+202E⟩⟨U+2069⟩b"`},
+		FormatTeams: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `"text":"` + isolate + `"`,
+			`"text":"a⟨U+202E⟩⟨U+2069⟩b"`},
+	} {
+		got := string(sender(t, "http://127.0.0.1:1", format).body(n, words))
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s lacks %q: %s", format, want, got)
+			}
+		}
+	}
+	long := shown.Call{Parts: shown.Parts{{Text: strings.Repeat("x", maxFieldChars-2)},
+		{Text: strings.Repeat("א", 9), IsData: true}, {Text: "y"}}}
+	if got := isolatedParts(long); !strings.HasSuffix(got, "x\u2068אא…\u2069") {
+		t.Errorf("what is cut off is %q", got[maxFieldChars-2:])
+	}
+}
+
 func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	t.Parallel()
 	var got []byte
@@ -145,7 +182,7 @@ func TestRemindersAndEscalationsSayWhatWaitsStillAndWhoMayDecide(t *testing.T) {
 	}
 	var slack map[string]string
 	want :=
-		"p: 9 Calls wait for a person\n• still waits: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more still wait\n" +
+		"p: 9 cases wait for a person\n• still waits: 1.1@① refund, since 1970-01-01T00:00:00Z\n• 2 more still wait\n" +
 			"• escalated: 1.1@① refund, since 1970-01-01T00:00:00Z; may decide too: people of &lt;heads&gt;\n• 3 " +
 			"more " +
 			"were escalated\n• &lt;ann&gt; has handed it over to people of heads: 1.2@① refund\n• 4 more were asked " +

@@ -1,0 +1,55 @@
+package notify
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/unicode/bidi"
+
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+)
+
+// The signs between which a text has a direction of its own: what stands beside it keeps its order.
+const startIsolate, endIsolate = '\u2068', '\u2069'
+
+// isolated is a text from data within one of another direction. A text that runs from left to right stays as it is;
+// signs in it that would turn the rest of the message are shown by their numbers.
+func isolated(text string) string {
+	var out strings.Builder
+	turns := false
+	for _, r := range text {
+		p, _ := bidi.LookupRune(r)
+		switch p.Class() {
+		case bidi.LRO, bidi.RLO, bidi.LRE, bidi.RLE, bidi.PDF, bidi.LRI, bidi.RLI, bidi.FSI, bidi.PDI:
+			fmt.Fprintf(&out, "⟨U+%04X⟩", r)
+			continue
+		case bidi.R, bidi.AL, bidi.AN:
+			turns = true
+		}
+		out.WriteRune(r)
+	}
+	if !turns {
+		return out.String()
+	}
+	return string(startIsolate) + out.String() + string(endIsolate)
+}
+
+// isolatedParts is a sentence, of at most maxFieldChars, with what came from data isolated.
+func isolatedParts(c shown.Call) string {
+	if len(c.Parts) == 0 {
+		return isolated(jsonval.Clip(c.Sentence, maxFieldChars))
+	}
+	var out strings.Builder
+	left := maxFieldChars
+	for _, part := range c.Parts {
+		text := jsonval.Clip(part.Text, left)
+		if left -= len([]rune(text)); part.IsData {
+			text = isolated(text)
+		}
+		if out.WriteString(text); left <= 0 {
+			break
+		}
+	}
+	return out.String()
+}
