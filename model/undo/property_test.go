@@ -94,6 +94,7 @@ func (p *drawnProcess) runUpTo(t *rapid.T) {
 		if r := recover(); r != nil && r != (stopped{}) {
 			panic(r)
 		}
+		p.note() // what ended since the last step
 	}()
 	p.run.RunAll(t, func(n int) int {
 		if events++; events > stop {
