@@ -280,7 +280,7 @@ func (p *inboxPage) setLinks(f filter) {
 // byAmount orders by the amount of money, largest first, one currency after the other.
 func byAmount(a, b client.Approval) int {
 	x, y := cmp.Or(a.Amount(), &shown.Field{}), cmp.Or(b.Amount(), &shown.Field{})
-	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), y.Format.Compare(y.Value, x.Value))
+	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), shown.CompareAmounts(*y, *x))
 }
 
 // deadlineOf is when a Call is decided by itself; a distant time where it never is.

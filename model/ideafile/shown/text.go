@@ -105,39 +105,29 @@ func (f Format) ReadEntered(text string, l Language) (n json.Number, problem str
 	return json.Number(d.plain()), ""
 }
 
-// Sum adds up money of one format; ok is false if a value is not an amount.
-func (f Format) Sum(values []any, l Language) (text string, ok bool) {
+// SumOf adds up money, each amount by its own unit; "" if it is not money, is not known yet, or has several currencies.
+func SumOf(fields []*Field, l Language) string {
 	sum := decimal{new(big.Rat)}
-	for _, v := range values {
-		d, isAmount := f.amount(v)
+	for _, f := range fields {
+		if f == nil || f.Format.Currency != fields[0].Format.Currency {
+			return ""
+		}
+		d, isAmount := f.Format.amount(f.Value)
 		if !isAmount {
-			return "", false
+			return ""
 		}
 		sum.Add(sum.Rat, d.Rat)
 	}
-	return f.amountText(sum, l), true
-}
-
-// SumOf adds up money; "" if it is not money, is not known yet, or has several currencies.
-func SumOf(fields []*Field, l Language) string {
-	var values []any
-	for _, f := range fields {
-		if f == nil || f.Format.Display != Money || f.Format.Currency != fields[0].Format.Currency {
-			return ""
-		}
-		values = append(values, f.Value)
-	}
-	if len(values) < 2 {
+	if len(fields) < 2 {
 		return ""
 	}
-	text, _ := fields[0].Format.Sum(values, l)
-	return text
+	return fields[0].Format.amountText(sum, l)
 }
 
-// Compare orders two amounts of money; values that are no amounts come last.
-func (f Format) Compare(a, b any) int {
-	x, isX := f.amount(a)
-	y, isY := f.amount(b)
+// CompareAmounts orders two amounts of one currency, each by its own unit; a value that is no amount is the least.
+func CompareAmounts(a, b Field) int {
+	x, isX := a.Format.amount(a.Value)
+	y, isY := b.Format.amount(b.Value)
 	switch {
 	case isX && isY:
 		return x.Cmp(y.Rat)

@@ -2,6 +2,7 @@ package shown_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,19 +126,37 @@ func TestMoneyIsReadInItsCurrencyToTheDigit(t *testing.T) {
 
 func TestMoneyIsAddedUpToTheDigit(t *testing.T) {
 	t.Parallel()
-	f := formatOf(`{"_display": "money", "currency": "EUR"}`)
-	values := []any{json.Number("0.1"), json.Number("0.2"), "99999999999999999999.70", json.Number("-0.001")}
-	if text, ok := f.Sum(values, shown.English); !ok || text != "99,999,999,999,999,999,999.999 EUR" {
-		t.Error(text, ok)
+	in := func(schema string, values ...any) (list []*shown.Field) {
+		for _, v := range values {
+			list = append(list, &shown.Field{Value: v, Format: formatOf(schema)})
+		}
+		return list
 	}
-	if text, ok := f.Sum([]any{json.Number("1"), json.Number("-1.50")}, shown.English); text != "-0.50 EUR" {
-		t.Error(text, ok)
+	const euros, cents = `{"_display": "money", "currency": "EUR"}`, `{"_display": "money", "currency": "EUR", "minorUnits": true}`
+	five, hundred := in(euros, json.Number("5")), in(cents, json.Number("10000"))
+	for _, one := range []struct {
+		fields []*shown.Field
+		want   string
+	}{
+		{in(euros, json.Number("0.1"), json.Number("0.2"), "99999999999999999999.70", json.Number("-0.001")),
+			"99,999,999,999,999,999,999.999 EUR"},
+		{in(euros, json.Number("1"), json.Number("-1.50")), "-0.50 EUR"},
+		{in(euros, json.Number("1"), "a lot"), ""},
+		{five, ""}, // one amount is no sum
+		{append(five, hundred...), "105.00 EUR"},
+		{append(hundred, five...), "105.00 EUR"},
+		{append(five, in(`{"_display": "money", "currency": "USD"}`, json.Number("5"))...), ""},
+		{append(five, nil), ""},
+	} {
+		if got := shown.SumOf(one.fields, shown.English); got != one.want {
+			t.Errorf("the sum is %q, want %q", got, one.want)
+		}
 	}
-	if _, ok := f.Sum([]any{json.Number("1"), "a lot"}, shown.English); ok {
-		t.Error("what is no money is added up")
-	}
-	if f.Compare(json.Number("9.5"), json.Number("10")) >= 0 || f.Compare("?", json.Number("-1")) >= 0 {
-		t.Error("amounts are not in their order")
+	ordered := slices.Concat(in(euros, "?", json.Number("-1")), five, in(euros, json.Number("9.5"), json.Number("10")), hundred)
+	for n := range ordered[1:] {
+		if shown.CompareAmounts(*ordered[n], *ordered[n+1]) >= 0 {
+			t.Errorf("%v is not before %v", ordered[n].Value, ordered[n+1].Value)
+		}
 	}
 }
 
