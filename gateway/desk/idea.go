@@ -5,12 +5,16 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"processidea/client"
 	"processidea/client/ideafiles"
 	"processidea/client/report"
 	"processidea/gateway/api"
+	"processidea/model/check/plangraph"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -27,11 +31,13 @@ type ideaPage struct {
 	More         int // instances that are not shown
 	Changes      []changeRow
 	Left         int // changes that are not shown
-	Decided      []string
+	Decided      []report.Decision
 	Since        int // the Idea with which it is compared
 
 	Earlier, Later string // the addresses of the Ideas before and after; empty: none
 	words          *shown.Words
+	labels         plangraph.Labels
+	language       shown.Language
 }
 
 type instanceState struct {
@@ -43,6 +49,7 @@ type instanceState struct {
 
 type changeRow struct {
 	Instance, What, Path, From, To string
+	IsCode                         bool // Path is no place that people have a name for
 }
 
 // showIdea goes back in the time of a process: State as it was in an Idea, and what had changed since the one before.
@@ -53,7 +60,8 @@ func (v *visit) showIdea() error {
 		return err
 	}
 	p := ideaPage{frame: v.frame("The record"), Last: latest.At, Instance: q.Get("instance")}
-	p.words = v.Client.Process(id).Words(v.Context())
+	p.labels, p.language = v.labels(id), client.LanguageOf(v.Context())
+	p.words = p.labels.Words
 	p.InstanceName = p.name(p.Instance)
 	p.At, _ = strconv.Atoi(q.Get("at"))
 	if p.At < 1 || p.At > p.Last {
@@ -63,7 +71,7 @@ func (v *visit) showIdea() error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	s, err := inPatience(v.Context(), v.reading, fmt.Sprintf("idea\n%d %d %s", p.At, p.Since, id),
+	s, err := inPatience(v.Context(), v.reading, fmt.Sprintf("idea\n%s %d %d %s", p.language, p.At, p.Since, id),
 		func(ctx context.Context, _ *work) (*sight, error) {
 			return v.look(ctx, id, p.At, p.Since)
 		})
@@ -73,7 +81,7 @@ func (v *visit) showIdea() error {
 	p.Link, p.Title = s.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, short(id))
 	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
 	p.Earlier, p.Later = beside.Prev, beside.Next
-	p.addStates(s, client.LanguageOf(v.Context()))
+	p.addStates(s, p.language)
 	if s.changes != nil {
 		p.addChanges(s.changes)
 	}
@@ -141,7 +149,8 @@ func (p *ideaPage) addStates(seen *sight, l shown.Language) {
 			p.More = len(tokens) - n
 			break
 		}
-		t.From = report.From(seen.authors, token)
+		from := report.From(seen.authors, token)
+		t.From = func(path jsonval.Path, v any) string { return p.inTitles(from(path, v)) }
 		s := instanceState{Token: token, Name: p.name(token)}
 		s.State = t.BuildAt(nil, "", p.words.StateFormat(), i.States[token])
 		if p.Instance == "" && token != "" {
@@ -151,35 +160,69 @@ func (p *ideaPage) addStates(seen *sight, l shown.Language) {
 	}
 }
 
+// inTitles has the title of a Tool, and the number of its Call alone, in what says who wrote a value.
+func (p *ideaPage) inTitles(from string) string {
+	const byCall = "by Call "
+	call, is := strings.CutPrefix(from, byCall)
+	id, tool, hasTool := strings.Cut(call, " ")
+	key, isID := ideafile.ParseCallKey(id)
+	if !is || !hasTool || !isID {
+		return from
+	}
+	return byCall + key.ID("") + " " + short(p.words.Tool(tool))
+}
+
 func (p *ideaPage) addChanges(d *client.Diff) {
-	add := func(instance, what, path string, from, to any) {
+	const tooLarge = 16 * cellLength // to say all of it in words
+	add := func(instance string, row changeRow, isShown bool, from, to any, text func(any) string) {
+		cell := func(v any) string {
+			if jsonval.SizeUpToLimit(v, tooLarge) < tooLarge {
+				v = text(v)
+			}
+			return shortText(v, cellLength)
+		}
 		switch {
 		case p.Instance != "" && instance != p.Instance && instance != "":
-		case len(p.Changes) == maxChanges:
+		case len(p.Changes) == maxChanges || !isShown:
 			p.Left++
 		default:
-			row := changeRow{Instance: p.name(instance), What: what, Path: short(path)}
-			if what != ideadiff.Added {
-				row.From = shortText(from, cellLength)
+			row.Instance, row.Path = p.name(instance), short(row.Path)
+			if row.What != ideadiff.Added {
+				row.From = cell(from)
 			}
-			if what != ideadiff.Removed {
-				row.To = shortText(to, cellLength)
+			if row.What != ideadiff.Removed {
+				row.To = cell(to)
 			}
 			p.Changes = append(p.Changes, row)
 		}
 	}
 	for _, c := range d.Changes {
-		add(c.Instance, c.What, c.Path, c.From, c.To)
+		place, format, isCode := placeOf(c.Path, p.words)
+		add(c.Instance, changeRow{What: c.What, Path: place, IsCode: isCode}, format.Display != shown.Hidden,
+			c.From, c.To, func(v any) string { return format.Text(v, p.language) })
 	}
 	for _, c := range d.Calls {
-		add(c.Instance, c.What, "Step "+c.ID+" "+p.words.Tool(c.Tool), c.From, c.To)
+		row := changeRow{What: c.What, Path: "Step " + c.ID + " " + p.words.Tool(c.Tool)}
+		add(c.Instance, row, true, c.From, c.To, func(v any) string { return p.textOfCall(c.Tool, v) })
 	}
-	for _, one := range d.Decisions {
-		text := one.CallID + " was " + one.Describe()
-		if p.Instance == "" || one.Instance == p.Instance {
-			p.Decided = append(p.Decided, long(text))
+	for n, one := range report.Decisions(d.Decisions) {
+		if p.Instance == "" || d.Decisions[n].Instance == p.Instance {
+			p.Decided = append(p.Decided, one)
 		}
 	}
+}
+
+// textOfCall says what a Call is given, as far as its Plan tells, or the status that it has.
+func (p *ideaPage) textOfCall(tool string, v any) string {
+	call, isCall := v.(jsonval.Object)
+	if !isCall {
+		return p.labels.Say(jsonval.AsText(v))
+	}
+	format := p.words.ParamsFormat(tool)
+	if format.Properties == nil {
+		format.Properties = map[string]shown.Format{}
+	}
+	return format.Text(p.labels.ToldParams(call), p.language)
 }
 
 // fork starts another process from an Idea.

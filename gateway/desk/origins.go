@@ -16,12 +16,11 @@ import (
 // instance's input or State.
 func origins(wired map[string]string, a client.Approval, words *shown.Words) func(path jsonval.Path, v any) string {
 	places := map[string]string{}
-	input, state := words.InputFormat(), words.StateFormat()
-	collectPlaces(places, "†input", input, a.Input, 0)
-	collectPlaces(places, "†state", state, a.State, 0)
+	collectPlaces(places, "†input", words.InputFormat(), a.Input, 0)
+	collectPlaces(places, "†state", words.StateFormat(), a.State, 0)
 	return func(path jsonval.Path, v any) string {
 		if len(path) == 1 && wired[path[0]] != "" {
-			return describeWired(wired[path[0]], map[string]shown.Format{"input": input, "state": state})
+			return describeWired(wired[path[0]], words)
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
 			return "the same as " + spoken(places[key])
@@ -30,20 +29,44 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 	}
 }
 
-// describeWired describes the Reference that a Tool's designer wired; "" of one to what only operators look at.
-func describeWired(reference string, formats map[string]shown.Format) string {
+// describeWired describes what a Tool's designer wired: a Reference, or what is made of several. It is "" where that
+// reads what only operators look at, or nothing of the case.
+func describeWired(wired string, words *shown.Words) string {
+	refs, _ := refexpr.FindReferences(wired)
+	var said []string
+	for _, ref := range refs {
+		place, format, isCode := placeOf(ref.String(), words)
+		if isCode || format.Display == shown.Hidden {
+			return ""
+		}
+		said = append(said, place)
+	}
+	switch {
+	case len(said) == 0:
+		return ""
+	case len(said) > 1:
+		return "always made from several values of the case"
+	case refexpr.IsTemplate(wired):
+		return "always made from " + said[0]
+	}
+	return "always " + said[0]
+}
+
+// placeOf describes the place of a Reference in words, and how its value is shown: as one that is hidden, if what leads
+// to it is. isCode: it is no place in an instance's input or State, and stays as it is.
+func placeOf(reference string, words *shown.Words) (place string, format shown.Format, isCode bool) {
 	ref, err := refexpr.ParseReference(reference)
-	format, known := formats[ref.Kind]
+	format, known := map[string]shown.Format{"input": words.InputFormat(), "state": words.StateFormat()}[ref.Kind]
 	if err != nil || !known {
-		return "always " + short(reference)
+		return reference, shown.Format{}, true
 	}
 	at := "†" + ref.Kind
 	for _, step := range ref.Path {
 		if at, format = placeBelow(at, format, step); at == noPlace {
-			return ""
+			break
 		}
 	}
-	return "always " + spoken(at)
+	return spoken(at), format, false
 }
 
 // spoken describes a place in words: †input.order is order in what it began with.
@@ -51,6 +74,8 @@ func spoken(place string) string {
 	for start, whole := range map[string]string{"†input": "what it began with", "†state": "what is known of it"} {
 		if name, is := strings.CutPrefix(place, start+stepMark); is {
 			return "“" + name + "” in " + whole
+		} else if place == start {
+			return "all of " + whole
 		}
 	}
 	return place
@@ -65,6 +90,9 @@ const noPlace = " "
 // placeBelow is the place of a member, and how the member is shown.
 func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
 	title, member := f.NameOf(name), f.At(jsonval.Path{name})
+	if n, err := strconv.Atoi(name); err == nil && f.Items != nil {
+		title = strconv.Itoa(n + 1) // as pages number them
+	}
 	if at == noPlace || member.Display == shown.Hidden {
 		return noPlace, member
 	}

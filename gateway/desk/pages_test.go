@@ -11,15 +11,19 @@ import (
 
 	"processidea/client"
 	"processidea/client/report"
+	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
 	"processidea/model/approval/proof"
+	"processidea/model/check/plangraph"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
 	"processidea/store/chain"
+	"processidea/store/ideadiff"
 )
 
 var (
@@ -85,6 +89,47 @@ func TestWhatHoldsAProcessUpIsForOperators(t *testing.T) {
 	wantTexts(t, "the process", all, []string{"Something outside holds it up, which operators must mend."}, "dial tcp",
 		"OPENAI")
 	wantTexts(t, "the process", operators, []string{"dial tcp: refused", "OPENAI"})
+}
+
+// Why the engine stopped is for operators; why a person paused it is for everybody.
+func TestWhyAProcessStoppedIsForOperators(t *testing.T) {
+	t.Parallel()
+	page := &processPage{}
+	status := func(json string) (all, operators string) {
+		page.Status = api.ProcessStatus{}
+		if err := jsonval.Unmarshal([]byte(json), &page.Status); err != nil {
+			t.Fatal(err)
+		}
+		return pageText(t, shown.German, "process", page)
+	}
+	all, operators := status(`{"status": "paused", "error": {"code": "limit_reached", "message": "9 Requests were made"}}`)
+	wantTexts(t, "the process", all, []string{"Er hat von selbst angehalten."}, "Requests")
+	wantTexts(t, "the process", operators, []string{"9 Requests were made"})
+	all, _ = status(`{"status": "failed", "error": {"code": "tool_failed", "message": "Call 1.2: no State"}}`)
+	wantTexts(t, "the process", all, []string{"Er ist zu keinem guten Ende gekommen."}, "Call", "State")
+	all, _ = status(`{"status": "paused", "error": {"code": "paused", "message": "paused by ann: lunch"}}`)
+	wantTexts(t, "the process", all, []string{"angehalten von ann: lunch"})
+
+	all, operators = status(`{"status": "completed", "quality": {"rechecked": 500, "differed": 11, "share": 0.022, "byPosition": [
+		{"from": 1, "to": 2, "rechecked": 250, "differed": 5}, {"from": 3, "to": 4, "rechecked": 250, "differed": 6}]}}`)
+	wantTexts(t, "the process", all, []string{"von 500 zweimal gefragten wurden 11 anders entschieden: 2,2 %, zwischen"},
+		"prompt")
+	wantTexts(t, "the process", operators, []string{"of the prompt"})
+
+	list := processesPage{Rows: []client.Summary{{Process: "p", Status: "running",
+		Waiting: []string{"asking the LLM: Request 3"}}, {Process: "q", Status: "running", Waiting: []string{"held up"}}}}
+	all, operators = pageText(t, shown.English, "processes", list)
+	wantTexts(t, "the list", all, []string{"p running", "q running, held up"}, "LLM", "Request")
+	wantTexts(t, "the list", operators, []string{"asking the LLM: Request 3"})
+}
+
+func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
+	t.Parallel()
+	page := planPage{Page: &planpage.Page{NotAmendable: "an earlier process has begun it"}, InWords: []client.PlannedCall{{
+		Call: shown.Call{Parts: shown.Parts{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
+	all, operators := pageText(t, shown.German, "plan", page)
+	wantTexts(t, "the Plan", all, []string{"Pay Ann Er wird scheitern."}, "†state.sum", "no Call")
+	wantTexts(t, "the Plan", operators, []string{"†state.sum: no Call writes it"})
 }
 
 func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {
@@ -173,4 +218,86 @@ func TestAFormFoldsWhatIsForOperators(t *testing.T) {
 	if got := isOpen(wrong); !slices.Equal(got, []bool{false, true, false, false}) {
 		t.Errorf("what is wrong is %v", got)
 	}
+}
+
+const paid = `{"schema": {"tools": {"pay": {"title": "Pay somebody", "type": "object", "properties": {
+		"amount": {"title": "Amount", "_display": "money", "currency": "EUR", "minorUnits": true}, "to": {"title": "Paid to"},
+		"secret": {"_display": "hidden"}}}}},
+	"context": [{"type": "input", "input": {}, "schema": {"properties": {"name": {"title": "Supplier"}}}},
+		{"type": "state", "state": {}, "schema": {"properties": {"lines": {"title": "Lines", "items": {"properties": {
+			"cents": {"title": "Price", "_display": "money", "currency": "EUR", "minorUnits": true}}}},
+			"bank": {"_display": "hidden", "properties": {"swift": {}}}}}}]}`
+
+func wordsOf(t *testing.T, idea string) *shown.Words {
+	t.Helper()
+	read, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(idea).(map[string]any))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	return shown.WordsOf(read)
+}
+
+// What changed, and who decided what, is told as it is elsewhere: without references, ids and JSON.
+func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
+	t.Parallel()
+	call := jsonval.Object{"_tool": "pay", "amount": json.Number("5"), "to": "†input.name", "secret": "sesame"}
+	d := &client.Diff{Diff: &ideadiff.Diff{Changes: []ideadiff.Change{
+		{What: "changed", Path: "†state.lines[0].cents", From: json.Number("229900"), To: json.Number("230000")},
+		{What: "added", Path: "†state.bank.swift", To: "GENODEF1"},
+		{What: "changed", Path: "config.limits.requests", From: json.Number("1"), To: json.Number("2")}},
+		Calls: []ideadiff.CallChange{{What: "added", ID: "1.2", Tool: "pay", To: call},
+			{What: "undone", ID: "1.1", Tool: "pay", From: "done", To: "undone"}}},
+		Decisions: []client.Decided{{Decision: approval.Decision{Kind: client.Amend, DecidedBy: "ann", CallID: "1.2@①",
+			Tool: "pay", AmendedParams: jsonval.Object{"amount": json.Number("5")}, Reason: "too much"},
+			Sentence: "Pay 5 EUR", InstanceName: "order 7"}}}
+	all, err := catalogues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for l, want := range map[shown.Language][]string{
+		shown.English: {"“Lines › 1 › Price” in what is known of it changed 2,299.00 EUR 2,300.00 EUR",
+			"Step 1.2 Pay somebody added Amount: 0.05 EUR, Paid to: “Supplier”",
+			"Step 1.1 Pay somebody taken back done taken back", "and 1 more change",
+			"ann: changed: Pay 5 EUR (order 7) . The reason: too much"},
+		shown.German: {"„Lines › 1 › Price“ von dem, was bekannt ist geändert 2.299,00 EUR 2.300,00 EUR",
+			"Schritt 1.2 Pay somebody hinzugefügt Amount: 0,05 EUR, Paid to: “Supplier”",
+			"Schritt 1.1 Pay somebody zurückgenommen erledigt zurückgenommen", "und 1 weitere Änderung",
+			"ann: geändert: Pay 5 EUR (order 7) . Der Grund: too much"},
+	} {
+		p := &ideaPage{words: wordsOf(t, paid), language: l, Since: 1}
+		p.labels = plangraph.Labels{Words: p.words, Say: all[l].Say}
+		p.addChanges(d)
+		text, _ := pageText(t, l, "idea", p)
+		wantTexts(t, "the entry", text, want, "†", "_tool", "sesame", "GENODEF1", "1.2@①", `{"`)
+	}
+}
+
+func TestWhereAWiredValueComesFromIsSaidInWords(t *testing.T) {
+	t.Parallel()
+	for wired, want := range map[string]string{
+		"†input.name":                        "always “Supplier” in what it began with",
+		"†state.lines[0].cents":              "always “Lines › 1 › Price” in what is known of it",
+		"†input":                             "always all of what it began with",
+		"†`Dear ${input.name}`":              "always made from “Supplier” in what it began with",
+		"†input.name || †state.lines":        "always made from several values of the case",
+		"†`${input.name} ${state.bank}`":     "",
+		"†state.bank.swift":                  "",
+		"†elsewhere.name":                    "",
+		"no reference, and so it is its own": "",
+	} {
+		if got := describeWired(wired, wordsOf(t, paid)); got != want {
+			t.Errorf("%s: %q, want %q", wired, got, want)
+		}
+	}
+}
+
+// The record's table has no JSON, and says whom something was handed over to.
+func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
+	t.Parallel()
+	page := verifyPage{frame: frame{Now: time.Now()}, Report: &chain.Report{IsIntact: true}, Decisions: []report.Decision{{
+		Who: "ann", What: "handed over: Pay 5 EUR", Details: []report.Detail{{Name: "The Call", Text: "1.2@① pay"},
+			{Name: "To", Text: "bob"}, {Name: "Was shown", Text: `{"amount":5}`}}}}}
+	all, operators := pageText(t, shown.English, "verify", page)
+	wantTexts(t, "the record", all, []string{"handed over: Pay 5 EUR To: bob"}, "amount", "1.2@①")
+	wantTexts(t, "the record", operators, []string{`{"amount":5}`, "The step 1.2@① pay"})
 }

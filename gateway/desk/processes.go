@@ -69,6 +69,10 @@ func (v *visit) showProcesses() error {
 	return v.show("processes", p)
 }
 
+func isHeldUp(s client.Summary) bool {
+	return len(s.HeldUp) > 0 || slices.Contains(s.Waiting, protocol.StatusHeldUp)
+}
+
 type processPage struct {
 	frame
 	Status     api.ProcessStatus

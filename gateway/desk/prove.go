@@ -79,7 +79,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 	if errors.Is(err, client.ErrNotFound) {
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
-	key := process + "\n" + latest.Digest
+	key := process + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
 	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < justNow) {
 		return c, nil
 	}

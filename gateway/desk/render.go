@@ -198,7 +198,7 @@ var functions = template.FuncMap{
 	"clip": clip, "pretty": form.Pretty, "visible": visible,
 	"lower": strings.ToLower, "long": long, "processHref": processHref,
 	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText,
-	"isRemark": approval.IsRemark, "started": blobs.RootOf,
+	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
 	"short": short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}

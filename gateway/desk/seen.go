@@ -6,6 +6,7 @@ import (
 
 	"processidea/client"
 	"processidea/client/ideafiles"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/store/chain"
 )
@@ -22,8 +23,9 @@ type seenIdea struct {
 	size    int
 
 	mu      sync.Mutex // for changes
-	since   int        // the Idea with which it was compared last
+	since   int        // the Idea with which it was compared last, and for readers of which language
 	changes *client.Diff
+	told    shown.Language
 }
 
 // changesSince compares it with another Idea, unless that was compared last.
@@ -31,7 +33,7 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 	compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.changes != nil && i.since == since {
+	if i.changes != nil && i.since == since && i.told == client.LanguageOf(ctx) {
 		return i.changes, nil
 	}
 	d, err := compare(ctx)
@@ -39,7 +41,7 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 		return nil, err
 	}
 	d.Patch = nil // no page shows it
-	i.since, i.changes = since, d
+	i.since, i.changes, i.told = since, d, client.LanguageOf(ctx)
 	return d, nil
 }
 

@@ -40,10 +40,10 @@ type Page struct {
 	Reason   string
 	Amending bool // somebody changes Calls
 
-	forms func(*ideafile.Tool) form.Form
-	tools []*ideafile.Tool
-	words *shown.Words
-	edges []plangraph.Edge // in words
+	forms  func(*ideafile.Tool) form.Form
+	tools  []*ideafile.Tool
+	labels plangraph.Labels
+	edges  []plangraph.Edge // in words
 
 	language shown.Language
 }
@@ -80,7 +80,7 @@ type Call struct {
 func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
 	forms func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
-		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, words: labels.Words,
+		AskedUnknown: plan.AskedLater == nil, forms: forms, tools: tools, labels: labels,
 		edges: plangraph.Edges(plan.Drawn, labels), language: l}
 	p.Instances = p.names(plan.Instances)
 	if len(plan.Calls) > MaxCalls && p.NotAmendable == "" {
@@ -104,7 +104,7 @@ func (p *Page) call(n int) *Call {
 	of := p.Plan.Calls[n]
 	raw := of.Written.RawObject()
 	c := &Call{
-		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Title: p.words.Tool(of.Written.Tool),
+		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Title: p.labels.Words.Tool(of.Written.Tool),
 		Instances: p.names(of.Instances), Error: of.Error,
 		Kept: true, written: of.Written.RawValue(),
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
@@ -112,7 +112,7 @@ func (p *Page) call(n int) *Call {
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runs(tool)
 	t := readable.NewFactBuilder(p.language)
-	fields := t.BuildAt(nil, "", p.words.ParamsFormat(c.Tool), jsonval.ToJSONValue(c.params))
+	fields := t.BuildAt(nil, "", p.labels.Words.ParamsFormat(c.Tool), jsonval.ToJSONValue(p.labels.ToldParams(raw)))
 	if c.Params = fields.Facts; fields.Left > 0 {
 		c.More = readable.Plural(fields.Left, "other value")
 	}
@@ -140,7 +140,7 @@ func (p *Page) reads(number int) (list []string) {
 		from := readable.Visible(readable.Clip(e.Given, readable.MaxTextBytes))
 		if e.From > 0 && e.From <= len(p.Plan.Calls) {
 			of := p.Plan.Calls[e.From-1]
-			title := readable.Clip(p.words.Tool(of.Written.Tool), maxReason)
+			title := readable.Clip(p.labels.Words.Tool(of.Written.Tool), maxReason)
 			from = "step " + of.CallID + " " + readable.Visible(title)
 		}
 		switch e.Kind {
@@ -162,7 +162,7 @@ func (p *Page) reads(number int) (list []string) {
 
 // names lists instances by their names, not too many.
 func (p *Page) names(tokens []string) string {
-	text := readable.Visible(strings.Join(jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.words.NameOf), ", "))
+	text := readable.Visible(strings.Join(jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.labels.Words.NameOf), ", "))
 	if more := len(tokens) - maxTokens; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}

@@ -57,6 +57,21 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 	}
 }
 
+// A value that is known only when a step runs is named, as people call it.
+func TestAPageSaysValuesWithoutReferences(t *testing.T) {
+	p := waiting(t)
+	var said []string
+	for _, c := range p.Calls {
+		for _, f := range c.Params {
+			said = append(said, f.Name+": "+f.Text)
+		}
+	}
+	if got := strings.Join(said, "; "); got != "Cents: 12345678901234567890.10; To: “Supplier”; "+
+		"Text: “Paid on”; all: “What is known of it now”" {
+		t.Error(got)
+	}
+}
+
 func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 	take := func(values url.Values) (*planpage.Page, *client.PlanDecision, bool) {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}

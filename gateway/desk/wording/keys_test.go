@@ -269,7 +269,8 @@ var (
 	spokenElsewhere = []string{"../../access", "../../api", "../../../client", "../../../client/bulk",
 		"../../../client/readable", "../../../client/report", "../../../model/approval",
 		"../../../model/approval/policy", "../../../model/approval/proof", "../../../model/dataflow",
-		"../../../model/ideafile", "../../../model/ideafile/shown", "../../../model/loop", "../../../model/undo",
+		"../../../model/ideafile", "../../../model/ideafile/shown", "../../../model/loop", "../../../model/quality",
+		"../../../model/turn", "../../../model/undo",
 		"../../../store/ideadiff", "../../../store/signing/passkey", "../../../workflows/internal/instance",
 		"../../../workflows/internal/process"}
 	// refusing are the files that say why a decision is refused.

@@ -8,6 +8,7 @@ import (
 
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/refexpr"
 )
@@ -83,6 +84,28 @@ func (l Labels) given(ref refexpr.Reference) string {
 		return l.say(whole[ref.Kind])
 	}
 	return jsonval.Clip(cmp.Or(l.Words.Place(ref.Kind, ref.Path), ref.String()), maxLabel)
+}
+
+// Told is a value with the names of what its expressions lead to in their places, in quotation marks. What cannot be
+// read stays as it is.
+func (l Labels) Told(v any) any {
+	told, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
+		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.given(all[len(all)-1]) })
+		return "“" + strings.Join(names, "” / “") + "”", true
+	})
+	if err != nil {
+		return v
+	}
+	return told
+}
+
+// ToldParams is Told for the parameters of a Call as it is written.
+func (l Labels) ToldParams(call jsonval.Object) jsonval.Object {
+	params := jsonval.AsObject(jsonschema.WithoutMetaKeys(call))
+	for name, v := range params {
+		params[name] = l.Told(v)
+	}
+	return params
 }
 
 // statuses lists in how many instances a Call has each status; for a single instance, the status only.
