@@ -72,6 +72,38 @@ func TestADiffTellsEachValueByInstance(t *testing.T) {
 	}
 }
 
+// A step keeps its id where it stands elsewhere among the steps, which the LLM reads in their order.
+func TestADiffTellsThatStepsStandInAnotherOrder(t *testing.T) {
+	t.Parallel()
+	policy := func(ids ...string) map[string]any {
+		i, steps := idea(t, `{"": {}}`, noCalls, ""), []any{}
+		for _, id := range ids {
+			steps = append(steps, object(t, `{"id": "`+id+`", "text": "Mind it."}`))
+		}
+		i["context"].([]any)[0] = map[string]any{"type": "instruction", "file": "p.json",
+			"instruction": map[string]any{"instruction": map[string]any{"steps": steps}}}
+		return i
+	}
+	for _, c := range []struct {
+		from, to []string
+		want     string
+	}{
+		{[]string{"a", "b", "c"}, []string{"c", "a", "b"}, ` changed instruction["p.json"].steps ["a","b","c"]>["c","a","b"]`},
+		{[]string{"a", "b", "c"}, []string{"a", "new", "c"}, ""},
+	} {
+		got := ""
+		for _, change := range compared(t, 1, 2, policy(c.from...), policy(c.to...)).Changes {
+			if change.What == ideadiff.Changed {
+				got += fmt.Sprintf("%s %s %s %s>%s", change.Instance, change.What, change.Path, jsonOf(change.From),
+					jsonOf(change.To))
+			}
+		}
+		if got != c.want {
+			t.Errorf("%v to %v: %q", c.from, c.to, got)
+		}
+	}
+}
+
 // sameLines compares texts whose order within an instance does not matter.
 func sameLines(got, want []string) bool {
 	there := map[string]int{}

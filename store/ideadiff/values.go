@@ -37,6 +37,7 @@ func (d *Diff) compareInstance(token string, from, to []ideafile.Message) error 
 	if err != nil {
 		return err
 	}
+	d.compareStepOrders(token, from, to)
 	return d.compareValues(token, ideafile.InstanceMessagesView(from, token).PayloadByKind,
 		ideafile.InstanceMessagesView(to, token).PayloadByKind, referenceText)
 }
@@ -66,6 +67,34 @@ func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 			"text": m.Instruction.Text, "steps": steps}
 	}
 	return jsonval.Object{ideafile.TypeInstruction: out}
+}
+
+// compareStepOrders reports the files whose steps stand in another order: the LLM reads them in it, and by their ids
+// none has changed.
+func (d *Diff) compareStepOrders(token string, from, to []ideafile.Message) {
+	orders := stepOrders(from)
+	for file, after := range jsonval.Sorted(stepOrders(to)) {
+		before := orders[file]
+		kept := func(ids, others []any) []any {
+			return jsonval.Filter(ids, func(id any) bool { return slices.Contains(others, id) })
+		}
+		if !slices.Equal(kept(before, after), kept(after, before)) {
+			d.Changes = append(d.Changes, Change{Instance: token, What: Changed,
+				Path: jsonval.Path{ideafile.TypeInstruction, file, "steps"}.String(), From: before, To: after})
+		}
+	}
+}
+
+// stepOrders are the ids of the steps of instructions' files, in their order.
+func stepOrders(messages []ideafile.Message) map[string][]any {
+	orders := map[string][]any{}
+	for _, m := range messages {
+		if m.Instruction != nil {
+			orders[m.Instruction.File] = jsonval.Map(m.Instruction.Steps,
+				func(s ideafile.InstructionStep) any { return s.ID })
+		}
+	}
+	return orders
 }
 
 // compareMessages compares texts and instructions without steps, which have no path: one is there or it is not.
