@@ -27,6 +27,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	c.checkSettle()
 	c.checkRechecks()
 	c.checkInstancesPerRequest()
+	c.checkStepIDs()
 	c.checkDisplay()
 	for _, m := range c.messages {
 		c.checkMessage(m)

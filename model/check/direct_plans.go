@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -97,8 +98,13 @@ func (c *checker) checkSettle() {
 	}
 }
 
-// checkRechecks reports that answers are to be asked for twice where nobody is asked once.
+// checkRechecks reports that answers are to be asked for twice where nobody is asked once, and a setting that has no
+// effect.
 func (c *checker) checkRechecks() {
+	written := jsonval.AsObject(jsonval.At(c.idea.Source, "config", "quality"))
+	if written["onLimit"] != nil && written["limit"] == nil {
+		c.addWarning("$.config.quality.onLimit", "it has no effect without a limit: any share may be decided otherwise")
+	}
 	if c.idea.Config.Quality.Recheck > 0 && c.idea.LLMForbidden() {
 		c.addError("$.config.quality.recheck",
 			"it has no effect: every Plan here is complete, so the LLM is never asked; leave it out")
@@ -112,5 +118,30 @@ func (c *checker) checkInstancesPerRequest() {
 	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.LLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
 			"above that; \"quality\" measures it", limit, n, because)
+	}
+}
+
+// checkStepIDs reports steps of several instructions that one instance must heed under one id: the LLM reads steps, and
+// is told what is not fulfilled, by their ids.
+func (c *checker) checkStepIDs() {
+	list := jsonval.Filter(ideafile.WithLatestInstructions(c.idea.Context),
+		func(m ideafile.Message) bool { return m.Instruction != nil })
+	slices.SortStableFunc(list, func(a, b ideafile.Message) int {
+		return strings.Compare(a.InstanceToken, b.InstanceToken) // those for all come first
+	})
+	type place struct{ token, id string }
+	files := map[place][]string{}
+	for _, m := range list {
+		for n, s := range m.Instruction.Steps {
+			own, all := place{m.InstanceToken, s.ID}, place{"", s.ID}
+			for _, file := range slices.Concat(files[own], files[all]) {
+				if file != m.Instruction.File {
+					c.addWarning(fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
+						"%s has a step %q too, and the LLM reads steps by their ids: name them apart", file,
+						jsonval.Short(s.ID))
+				}
+			}
+			files[own] = append(files[own], m.Instruction.File)
+		}
 	}
 }

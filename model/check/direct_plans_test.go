@@ -142,3 +142,46 @@ func TestCheckWarnsOfAWayToSettleThatHasNoEffect(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatHasNoEffectOnTheQualityOfAnswersIsTold(t *testing.T) {
+	t.Parallel()
+	for quality, want := range map[string]bool{
+		`{"onLimit": "pause"}`:                true,
+		`{"onLimit": "pause", "limit": 0.02}`: false,
+		`{"recheck": 0.1}`:                    false,
+	} {
+		idea := modeltest.IdeaFrom(t, `{"config": {"quality": `+quality+`}, "context": [{"type": "state"}]}`)
+		got := strings.Contains(problemLines(Check(idea, nil)),
+			"warning $.config.quality.onLimit: it has no effect without a limit")
+		if got != want {
+			t.Errorf("%s: warned %v", quality, got)
+		}
+	}
+}
+
+// Two policies may each have a step 1: whoever must heed both cannot be told which of them is not fulfilled.
+func TestOneInstanceHeedsNoTwoStepsOfOneID(t *testing.T) {
+	t.Parallel()
+	of := func(file, owner string) string {
+		return `{"type": "instruction", "file": "` + file + `"` + owner +
+			`, "instruction": {"instruction": {"steps": [{"id": "1", "text": "Ask."}]}}}`
+	}
+	one, two := `, "_instance": "①"`, `, "_instance": "②"`
+	for name, c := range map[string]struct {
+		context []string
+		warns   bool
+	}{
+		"two files":                    {[]string{of("a.json", ""), of("b.json", "")}, true},
+		"one's own beside that of all": {[]string{of("a.json", ""), of("b.json", one)}, true},
+		"another instance's own":       {[]string{of("a.json", one), of("b.json", two)}, false},
+		"its own in place of all's":    {[]string{of("a.json", ""), of("a.json", one)}, false},
+		"a later version of the file":  {[]string{of("a.json", ""), of("a.json", "")}, false},
+		"that of all behind one's own": {[]string{of("b.json", one), of("a.json", "")}, true},
+	} {
+		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {"do": {}}}, "context": [`+strings.Join(c.context, ",")+
+			`, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}]}`)
+		if got := problemLines(Check(idea, nil)); strings.Contains(got, "the LLM reads steps by their ids") != c.warns {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
