@@ -130,10 +130,11 @@ func (i *Idea) readMeta(meta jsonval.Object, ps *diag.Problems) {
 
 const qualitySeedKey = "seed"
 
-// WithQualitySeed returns an Idea's source with a seed in its meta, unless it has one.
+// WithQualitySeed returns an Idea's source with a seed in its meta, unless it has one. An empty one is none: instances
+// would stand in the order of the file, and any share would be drawn from its beginning.
 func WithQualitySeed(idea jsonval.Object, seed string) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
-	if meta[qualitySeedKey] != nil {
+	if seed := meta[qualitySeedKey]; seed != nil && seed != "" {
 		return idea
 	}
 	return jsonval.WithKey(idea, "meta", jsonval.WithKey(meta, qualitySeedKey, seed))

@@ -354,3 +354,15 @@ func TestThePatternsOfAFileAreBoundedTogether(t *testing.T) {
 		t.Error(ps)
 	}
 }
+
+// Without a seed the instances would stand in the order of the file, and those at its beginning be asked about twice.
+func TestAnIdeaWithAnEmptySeedGetsOne(t *testing.T) {
+	t.Parallel()
+	for meta, want := range map[string]string{`{}`: "new", `{"seed": ""}`: "new", `{"seed": null}`: "new",
+		`{"seed": "own"}`: "own"} {
+		source := modeltest.IdeaFrom(t, `{"meta": `+meta+`}`).Source
+		if got := jsonval.At(ideafile.WithQualitySeed(source, "new"), "meta", "seed"); got != want {
+			t.Errorf("%s: %v", meta, got)
+		}
+	}
+}
