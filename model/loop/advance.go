@@ -245,9 +245,9 @@ func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgre
 const GatherAskedChange = "gather for people who were just asked"
 
 // isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for busy ones, so that they
-// share the Request, but no longer than the gathering time. Instances on which people have just decided also wait for
-// those that still need a decision, so that ten decisions in a row make one Request. If the file sets the gathering
-// time, all wait a moment for people who were just asked.
+// share the Request, but no longer than the gathering time, and not once it is full. Instances on which people have
+// just decided also wait for those that still need a decision, so that ten decisions in a row make one Request. If the
+// file sets the gathering time, all wait a moment for people who were just asked.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
@@ -259,6 +259,9 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	}
 	if l.ReadySince.IsZero() {
 		l.ReadySince = now
+	}
+	if len(l.fitIntoRequest(ready)) < len(ready) { // it is full
+		return !l.awaitsReports(now, l.ReadySince.Add(reportPatience))
 	}
 	until := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
 	running, waiting := l.anyBusyOrAwaitingPerson()

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -274,4 +275,41 @@ func TestABusyInstanceThatCannotReportDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 	s.AdvanceClock(s.Loop.NextWakeTime().Sub(s.Now))
 	s.ExpectRequestFor("① ③")
+}
+
+// However many are added, a Request covers no more than its size, and a full one waits for nobody.
+func TestARequestCoversNoMoreInstancesThanItsSize(t *testing.T) {
+	t.Parallel()
+	s := newScenarioWithPeople(t, "", `"config": {"batch": 2}`, modeltest.TwoInstances)
+	s.ExpectRequestFor("① ②")
+	s.AddInstances(`[{"type":"state","_instance":"③","a":3},{"type":"state","_instance":"④","a":4},
+		{"type":"state","_instance":"⑤","a":5},{"type":"state","_instance":"⑥","a":6}]`)
+	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},
+		{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
+	s.ExpectRequestFor("① ③")
+	s.ReplyWith(modeltest.EmptyReply)
+	s.ExpectRequestFor("④ ⑤")
+	s.ReplyWith(modeltest.EmptyReply)
+	expectWait(s, ideafile.DefaultGatherDelay)
+	completeSlow(s, "1.2@②")
+	s.ExpectRequestFor("② ⑥")
+}
+
+// How many a Request covers depends on what the LLM does for each, once the Tools are bound.
+func TestTheSizeOfARequestFollowsFromTheBoundTools(t *testing.T) {
+	t.Parallel()
+	var rows []string
+	for n := range 40 {
+		rows = append(rows, fmt.Sprintf(`{"type":"state","_instance":"%d","a":1}`, n+1))
+	}
+	context := `"context": [` + strings.Join(rows, ",") + `]`
+	for tools, want := range map[string]int{
+		`"work": {"type": "object", "properties": {"x": {}}}`:                                                40,
+		`"work": {"type": "object", "properties": {"x": {}}}, "think": {"type": "object", "properties": {}}`: 25, // latent
+	} {
+		s := modeltest.NewScenarioWithTools(t, tools, "", context)
+		if got := len(s.ExpectRequest().Instances); got != want {
+			t.Errorf("%s: the Request covers %d", tools, got)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -13,7 +14,7 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount + 1,
 		Turn:       l.TurnCount + 1,
 		OutputOnly: l.allInstancesEnded()}
-	instances := l.readyInstances()
+	instances := l.fitIntoRequest(l.readyInstances())
 	for _, inst := range instances {
 		input.Questions = append(input.Questions, inst.Questions...)
 	}
@@ -39,6 +40,19 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	}
 	input.PlanEntries, input.Errors = l.planEntries(about), l.errorsToReport(about)
 	return input
+}
+
+// requestSizeChange names the rule that a Request covers no more instances than its size, however many were added.
+const requestSizeChange = "the size of a Request bounds its instances"
+
+// fitIntoRequest picks, of the instances that are ready, those whom one Request covers. Those that came first do so
+// again, so that the LLM hears what failed of their Calls before it makes the same mistake with others.
+func (l *Loop) fitIntoRequest(ready []*InstanceProgress) []*InstanceProgress {
+	size := quality.SizeFor(l.Idea, l.bindings).First
+	if len(ready) <= size || !l.KnowsChange(requestSizeChange) {
+		return ready
+	}
+	return ready[:size]
 }
 
 // countUncoveredInstances counts the instances that a Request about some of them leaves out.
