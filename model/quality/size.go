@@ -64,7 +64,11 @@ func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int
 		findWritten(out.Source, out.Source, jsonval.Path{}, hasEntryForEach, map[string]bool{}) != nil {
 		return SizeJudged, "the LLM writes an output for each", true
 	}
-	return SizeShared, "what each gets follows from Calls for all, or by Reference", certain
+	because = "what each gets follows from Calls for all, or by Reference"
+	if len(i.MCPServersToAskForTools()) > 0 {
+		because += ", as far as is known before its MCP servers are asked for their tools"
+	}
+	return SizeShared, because, certain
 }
 
 // findWritten returns the path of the first value that a part of a schema lets the LLM write and for which is holds;

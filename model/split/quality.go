@@ -43,6 +43,13 @@ func (p *Process) followQuality() {
 	}
 }
 
+// SetFirstSize has the parts begin with a size that was not known when the process was split.
+func (p *Process) SetFirstSize(size quality.Size) {
+	if p.Size = size; size.First != p.InstancesPerPart {
+		p.resizeParts(size.First)
+	}
+}
+
 // resizeParts cuts the instances of parts that have not begun into parts of another size; false: all have begun.
 func (p *Process) resizeParts(size int) bool {
 	var tokens []string

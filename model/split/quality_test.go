@@ -103,3 +103,18 @@ func TestASizeThatWasMeasuredAboveTheLimitIsNotTakenAgain(t *testing.T) {
 		t.Errorf("the sizes were %s", got)
 	}
 }
+
+// What MCP servers offer is known only once the process has been split.
+func TestPartsBeginWithTheSizeThatIsKnownOnceTheToolsAre(t *testing.T) {
+	t.Parallel()
+	_, p := newSplit(t, 150, `, "batch": "auto"`)
+	if len(p.All) != 2 {
+		t.Fatalf("it is %d parts at first", len(p.All))
+	}
+	p.SetFirstSize(quality.Size{First: 25, Now: 25, Because: "the LLM chooses"})
+	startAll(p)
+	p.AddInstances([]string{"more"})
+	if q := p.Size; len(p.All) != 7 || len(p.All[0].Tokens) != 25 || p.All[5].Tokens[24] != "150" || q.Because != "the LLM chooses" {
+		t.Errorf("%d parts, %+v", len(p.All), q)
+	}
+}

@@ -33,6 +33,8 @@ type processCore struct {
 	start protocol.ProcessStart
 	idea  *ideafile.Idea        // with every correction
 	setup protocol.RequestSetup // what all Requests share
+	// sizeByTools is how many instances a Request covers by the Tools that are bound, those of MCP servers too
+	sizeByTools quality.Size
 	// prepared is the worker's check of the Tools before the process was split, until they are bound; nil: none
 	prepared *protocol.PrepareResult
 

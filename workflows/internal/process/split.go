@@ -56,7 +56,17 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
-func (p *splitProcess) open(ctx workflow.Context) error { return p.bindTools(ctx) }
+// open gives the parts the size by the Tools of MCP servers too, which are known only once these have been asked.
+func (p *splitProcess) open(ctx workflow.Context) error {
+	asksServers := len(p.idea.MCPServersToAskForTools()) > 0
+	if err := p.bindTools(ctx); err != nil {
+		return err
+	}
+	if asksServers && mailbox.KnowsChange(ctx, "the size of Requests by the tools of servers") {
+		p.parts.SetFirstSize(p.sizeByTools)
+	}
+	return nil
+}
 
 func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	p.orders.TakeFates(p.parts.TakeUndoFates(r.Number, r.Fates))

@@ -13,6 +13,7 @@ import (
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/mcppalette"
 	"processidea/model/jsonval"
+	"processidea/model/quality"
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/display"
@@ -39,6 +40,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
+	c.sizeByTools = quality.SizeFor(c.idea, prepared.Bindings)
 	if prepared.Palette != nil { // a NewStoredPalette in place of the Tools
 		if err := c.changeTools(func(idea jsonval.Object) jsonval.Object {
 			return ideafile.WithTools(idea, prepared.Palette)
