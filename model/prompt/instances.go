@@ -18,6 +18,9 @@ func (w *promptWriter) writeSharedContext() {
 	for _, kind := range []string{ideafile.TypeInstruction, ideafile.TypeText} {
 		for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
 			if m.Type == kind && m.InstanceToken == "" && len(m.InstructionToolNames) == 0 {
+				if w.isReplacedInSome(m) {
+					w.writeLine("%s, for those instances that have no %[1]s of their own:", m.Instruction.File)
+				}
 				w.writeQuoted("", m.Text)
 			}
 		}
@@ -185,6 +188,7 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own jso
 			w.writeLine("  For %s:", strings.Join(m.InstructionToolNames, ", "))
 			w.writeQuoted("  ", m.Text)
 		case m.Type == ideafile.TypeText, m.Type == ideafile.TypeInstruction:
+			w.writeReplacement(m)
 			w.writeQuoted("  ", m.Text)
 			w.writeStepsOfTools(m)
 		}
@@ -195,6 +199,33 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own jso
 	if s := ideafile.InstanceMessagesView(w.idea.Context, instance.Token).SchemaByKind[ideafile.TypeState]; s != nil {
 		w.writeLine("  form of its State: %s", w.stateForm(s))
 	}
+}
+
+// writeReplacement says where an instruction of a file that is one instance's own counts in place of one for all, whose
+// steps may stand with Tools too.
+func (w *promptWriter) writeReplacement(own ideafile.Message) {
+	if own.Instruction == nil {
+		return
+	}
+	for _, m := range ideafile.WithLatestInstructions(w.idea.Context) {
+		if m.Instruction == nil || m.InstanceToken != "" || m.Instruction.File != own.Instruction.File {
+			continue
+		}
+		ids := jsonval.Map(m.Instruction.Steps, func(s ideafile.InstructionStep) string { return s.ID })
+		if len(ids) == 0 {
+			w.writeLine("  its own %s, in place of the one above:", m.Instruction.File)
+			continue
+		}
+		w.writeLine("  its own %s, in place of the one above with step %s:", m.Instruction.File, strings.Join(ids, ", "))
+	}
+}
+
+// isReplacedInSome reports whether an instance has an instruction of its own in place of this one for all.
+func (w *promptWriter) isReplacedInSome(shared ideafile.Message) bool {
+	return shared.Instruction != nil && shared.Text != "" && slices.ContainsFunc(w.idea.Context,
+		func(m ideafile.Message) bool {
+			return m.Instruction != nil && m.InstanceToken != "" && m.Instruction.File == shared.Instruction.File
+		})
 }
 
 // writeStepsOfTools writes the steps about Tools of an instruction that is one instance's own.

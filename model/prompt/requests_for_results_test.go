@@ -80,6 +80,33 @@ func TestInstructionsForAToolStandWithIt(t *testing.T) {
 	}
 }
 
+// Where one instance has a file's instruction of its own, the LLM is told that the one for all does not count there.
+func TestAnInstructionOfOnesOwnSaysWhatItReplaces(t *testing.T) {
+	t.Parallel()
+	of := func(file, owner, text string) string {
+		return `{"type": "instruction", "file": "` + file + `"` + owner + `, "instruction": {"instruction": {"text": "` + text +
+			`", "steps": [{"id": "ask", "text": "Ask."}, {"id": "pay", "text": "Pay.", "tools": ["a"]}]}}}`
+	}
+	i := modeltest.IdeaFrom(t, `{"schema": {"tools": {"a": {"type": "object", "properties": {}}}}, "context": [`+
+		of("p.json", "", "Be kind.")+`,`+of("q.json", "", "Be brief.")+`,`+of("p.json", `, "_instance": "①"`, "Be strict.")+
+		`, {"type": "state", "_instance": "②", "a": 1}]}`)
+	var text strings.Builder
+	request := &turn.RequestInput{Instances: []turn.InstanceInput{{Token: "①", State: map[string]any{}},
+		{Token: "②", State: map[string]any{}}}}
+	for _, m := range Render(i, nil, request, nil) {
+		text.WriteString(m.Content)
+	}
+	for want, times := range map[string]int{
+		"p.json, for those instances that have no p.json of their own:\n> Be kind.":       1,
+		"  its own p.json, in place of the one above with step ask, pay:\n  > Be strict.": 1,
+		"q.json": 0,
+	} {
+		if n := strings.Count(text.String(), want); n != times {
+			t.Errorf("%q stands %d times in %s", want, n, text.String())
+		}
+	}
+}
+
 // What may stand beside Calls depends on what the Request shows, and on what the LLM has said of the rest.
 func TestAFormHasBesideCallsWhatTheRequestAsksFor(t *testing.T) {
 	t.Parallel()
