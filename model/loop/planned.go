@@ -28,9 +28,11 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 			case !p.isPlannedFor(inst):
 				return c, ok && isEarlier
 			case !ok:
-				return turn.CallReport{Request: p.Request, Index: p.Index,
-						CallState: turn.CallState{Status: ideafile.Running}},
-					p.isUnreportedBy(inst)
+				state := turn.CallState{Status: ideafile.Running}
+				if l.isHeldByRecheck(p, inst) { // it cannot have had its effect
+					state.Status = ideafile.Waiting
+				}
+				return turn.CallReport{Request: p.Request, Index: p.Index, CallState: state}, p.isUnreportedBy(inst)
 			}
 			return c, all || l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
 		})

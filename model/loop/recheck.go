@@ -24,6 +24,13 @@ type recheck struct {
 // RechecksInFlight reports whether any answer is being asked for a second time.
 func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
+// isHeldByRecheck reports whether a Call waits for the second answer about an instance: the instance has not got it.
+func (l *Loop) isHeldByRecheck(p PlannedCall, inst *InstanceProgress) bool {
+	return slices.ContainsFunc(l.rechecks, func(c *recheck) bool {
+		return c.first.RequestNumber == p.Request && slices.Contains(c.first.HeldTokens, inst.Token)
+	})
+}
+
 // Quality reports the comparison of the answers that were asked for twice.
 func (l *Loop) Quality() *quality.Report {
 	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings), l.Idea.Config.Quality.Limit)

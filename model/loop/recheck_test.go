@@ -43,6 +43,26 @@ func TestTheLLMIsToldOfCallsThatWaitedForASecondAnswerAndWereLost(t *testing.T) 
 	s.WantEqual("held, and told", fmt.Sprint(len(s.Unreached), len(s.Input.Errors)), "1 2")
 }
 
+// A Call that waits for a second answer has not begun: a fork of an Idea that is sealed meanwhile need not fear that it
+// runs twice.
+func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.T) {
+	t.Parallel()
+	for before, want := range map[string]ideafile.CallStatus{"true": ideafile.Waiting, "false": ideafile.Running} {
+		s := modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1, "before": `+before+`}}, `+modeltest.TwoInstances)
+		s.Unreached = []string{"①", "②"} // held, or on the way
+		s.ExpectRequest()
+		reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"1","_outputPath":"mood"}`)})
+		reply.Complete = true
+		s.Loop.ApplyReply(reply)
+		s.Loop.StartRecheck()
+		s.Loop.ConcludeRequest()
+		got := s.Loop.AllInstancesInput().PlanEntries
+		if len(got) != 1 || got[0].StatusCounts[want] != 2 {
+			t.Errorf("before %s: %+v", before, got)
+		}
+	}
+}
+
 // Whoever resumes a process that they had paused has not seen that the answers differ.
 func TestDisagreementPausesAProcessThatAPersonHadPausedMeanwhile(t *testing.T) {
 	t.Parallel()
