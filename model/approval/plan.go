@@ -31,6 +31,9 @@ type Plan struct {
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
 	// NotAmendable is why the Plan can only be approved or rejected; empty: it can be amended.
 	NotAmendable string `json:"notAmendable,omitempty"`
+	// Disagreements tell, of each instance that was answered differently when the LLM was asked a second time, both
+	// answers. They may come while the Plan waits, and are no part of what runs, so that the Digest does not hold them.
+	Disagreements []string `json:"disagreements,omitempty"`
 	// Original are the Calls as they were planned, once a person has amended them and others must still decide.
 	Original []ideafile.WrittenCall `json:"original,omitempty"`
 }

@@ -291,3 +291,63 @@ func TestAnAddedInstanceRunsNoPlanThatNobodyHasSeen(t *testing.T) {
 		t.Errorf("a Plan that was approved: %v", err)
 	}
 }
+
+// Whoever decides on a whole Plan is told of those whom the LLM answered otherwise when it was asked again.
+func TestAPlanThatWaitsShowsBothAnswersWhereTheyDiffer(t *testing.T) {
+	t.Parallel()
+	s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstances)}
+	if !s.holdReply(t, `{"_tool":"work","_instance":"*","x":"1"}`) {
+		t.Fatal("its Plan does not wait")
+	}
+	before := s.Loop.PendingPlan
+	list := s.Loop.ApplyRecheck(s.Loop.StartRecheck(), turn.LLMReply{Comparisons: []turn.Comparison{
+		{Token: "①", Position: 1},
+		{Token: "②", Position: 2, Differed: true, First: calls(t, `{"_tool":"work","x":"1"}`), Second: calls(t, `{"_tool":"log"}`)},
+	}})
+	p := s.Loop.PendingPlan
+	want := `["②: asked a second time, the LLM decided otherwise. First: work {\"x\":\"1\"}. Then: log {}"]`
+	if got := jsonval.EncodeToString(jsonval.ToJSONValue(p.Disagreements)); got != want || len(list) > 0 ||
+		p.Digest != before.Digest || before.Disagreements != nil {
+		t.Errorf("%s, and %v is sent; at first %v", got, list, before.Disagreements)
+	}
+}
+
+// A Call that a person has put in the place of another is not what the LLM answered twice about.
+func TestAnAmendedCallIsNotReviewedForWhatStoodInItsPlace(t *testing.T) {
+	t.Parallel()
+	for amended, want := range map[string]int{"": 1, `{"_tool":"log","_instance":"*"}`: 0} {
+		s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstances)}
+		s.holdReply(t, `{"_tool":"work","_instance":"*","x":"1"}`)
+		again, kind := s.Loop.StartRecheck(), approval.SteerAmendPlan
+		if amended == "" {
+			kind = approval.SteerApprovePlan
+		}
+		s.decide(t, kind, "ann", amended)
+		s.handOut(t)
+		got := 0
+		for _, sent := range s.Loop.ApplyRecheck(again, turn.LLMReply{
+			Comparisons: []turn.Comparison{{Token: "②", Position: 1, Differed: true}}}) {
+			got += len(sent.Calls)
+		}
+		if got != want {
+			t.Errorf("amended to %q: %d Calls are to be reviewed", amended, got)
+		}
+	}
+}
+
+// A Plan of a later Request that waits says nothing of the Calls of an earlier one.
+func TestASecondAnswerIsNotLostWhileALaterPlanWaits(t *testing.T) {
+	t.Parallel()
+	s := &heldScenario{Scenario: modeltest.NewScenario(t, "", `"config": {"quality": {"recheck": 1}}`, modeltest.TwoInstances)}
+	s.holdReply(t, `{"_tool":"fail","_instance":"*"}`)
+	again := s.Loop.StartRecheck()
+	s.decide(t, approval.SteerApprovePlan, "ann", "")
+	s.handOut(t)
+	if !s.holdReply(t, `{"_tool":"work","_instance":"*"}`) {
+		t.Fatal("the second Plan does not wait")
+	}
+	list := s.Loop.ApplyRecheck(again, turn.LLMReply{Comparisons: []turn.Comparison{{Token: "②", Position: 1, Differed: true}}})
+	if len(list) != 1 || list[0].Token != "②" || !list[0].Known || len(s.Loop.PendingPlan.Disagreements) > 0 {
+		t.Errorf("%v is sent, and the later Plan shows %v", list, s.Loop.PendingPlan.Disagreements)
+	}
+}

@@ -111,21 +111,39 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		}
 		l.Rechecked.AddFailures(failed)
 	}
+	inPlan := l.PendingPlan != nil && l.PendingPlan.Request == input.RequestNumber // its deciders are told
+	if inPlan {
+		told := *l.PendingPlan // reports have the other
+		for token, text := range jsonval.Sorted(why) {
+			told.Disagreements = append(told.Disagreements, strings.TrimPrefix(token+": ", ": ")+text)
+		}
+		l.PendingPlan = &told
+	}
 	byToken := callsByInstance(first, input.Recheck.Calls)
 	for _, instance := range input.Instances {
 		held := slices.Contains(first.HeldTokens, instance.Token)
-		seen := why[instance.Token] == "" || l.PendingPlan != nil // a person looks at the whole Plan anyway
+		seen := why[instance.Token] == "" || inPlan
 		if inst := l.byToken[instance.Token]; (!held && seen) || !inst.CanReceiveCalls() {
 			continue
 		}
 		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: byToken[instance.Token],
 			Known: !held}
+		calls.Calls = slices.DeleteFunc(calls.Calls, func(c turn.DeliveredCall) bool {
+			return l.isPlannedOtherwise(input.RequestNumber, c)
+		})
 		for n := range calls.Calls {
 			calls.Calls[n].ReviewReason = why[instance.Token]
 		}
 		list = append(list, calls)
 	}
 	return list
+}
+
+// isPlannedOtherwise reports whether a person has put another Call in the place of one of the first answer.
+func (l *Loop) isPlannedOtherwise(request int, c turn.DeliveredCall) bool {
+	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
+		return p.Request == request && p.Index == c.Index && !jsonval.Equal(p.Call.RawValue(), c.Call.RawValue())
+	})
 }
 
 // pauseForDisagreement pauses the process, once, if more was decided otherwise than its file allows. A part leaves that

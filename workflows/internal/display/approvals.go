@@ -99,6 +99,13 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID,
 			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
 	}
+	for n, line := range v.Disagreements {
+		if n == ShownPending {
+			fmt.Fprintf(b, "\nand %d more: the query `approvals` lists all.\n", len(v.Disagreements)-n)
+			break
+		}
+		fmt.Fprintf(b, "\n%s\n", EscapeMarkdown(TruncateBytes(line, 600)))
+	}
 	fmt.Fprintf(b, "\nNothing of it has begun. To decide, send the workflow `%s` the signal `approve-plan`, "+
 		"`reject-plan` (with a `reason`), or "+
 		"`amend-plan` (with `calls`, all of them). The payload of `approve-plan`:\n\n%s",

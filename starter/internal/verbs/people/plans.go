@@ -80,6 +80,9 @@ func plansText(plans []client.Plan, mermaid bool) string {
 				print.Fprintf(&b, "    it will fail: %s\n", c.Error)
 			}
 		}
+		for _, line := range p.Disagreements {
+			print.Fprintf(&b, "  %s\n", line)
+		}
 		if p.NotAmendable != "" {
 			fmt.Fprintf(&b, "  %s\n", p.NotAmendable)
 		}
