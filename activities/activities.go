@@ -87,9 +87,9 @@ type Activities struct {
 	objects *lru.Cache[string, map[string]any] // the latest ones read; nil before Register
 }
 
-// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. An empty
-// finish reason means that it broke off.
-type ReplyRecorder func(process, content, finishReason, refusal string)
+// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. asked
+// orders it among others: a recheck may end after a later Request. An empty finish reason means that it broke off.
+type ReplyRecorder func(process string, asked int, content, finishReason, refusal string)
 
 // PromptRecorder takes what the LLM is asked in a Request of a process, by its number from 1, at each attempt.
 type PromptRecorder func(process string, request int, messages []prompt.Message)

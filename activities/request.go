@@ -118,7 +118,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 		r.compareAnswers()
 	}
 	if a.Recorder != nil {
-		a.Recorder(input.ProcessID, answer.Text, answer.Finish, answer.Refusal)
+		a.Recorder(input.ProcessID, input.Turn, answer.Text, answer.Finish, answer.Refusal)
 	}
 	r.reply.GoneInstances, err = r.calls.waitUntilDelivered()
 	if err != nil {

@@ -1,8 +1,13 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"sync"
 
 	"processidea/client/ideafiles"
@@ -10,23 +15,25 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// Tape records what the LLM says to one process as a replies file. Its RecordReply goes into Hosting.ReplyRecorder.
+// Tape records what the LLM says to one process as a replies file, in the order in which it was asked. Its RecordReply
+// goes into Hosting.ReplyRecorder.
 type Tape struct {
 	Path        string
 	mu          sync.Mutex
 	process     string
 	recorder    *rehearsal.Recorder
-	file        *os.File
+	file        *tapeFile
 	beforeStart []func() // replies that came before Start said which process is recorded
 	err         error
 }
 
 // RecordReply takes the end of a Request. It is called by the worker, for every process that it serves.
-func (t *Tape) RecordReply(process, content, finishReason, refusal string) {
+func (t *Tape) RecordReply(process string, asked int, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	write := func() {
 		if t.err == nil && process == t.process {
+			t.file.asked = asked
 			t.err = t.recorder.Record(content, finishReason, refusal)
 		}
 	}
@@ -45,9 +52,13 @@ func (t *Tape) Start(process string, goesOn bool) error {
 	if goesOn {
 		mode = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
-	var err error
-	if t.file, err = os.OpenFile(t.Path, mode, 0o600); err != nil {
+	file, err := os.OpenFile(t.Path, mode, 0o600)
+	if err != nil {
 		return exit.Usagef("record %s: %w", t.Path, ideafiles.WithoutPath(err))
+	}
+	t.file = &tapeFile{File: file}
+	if info, err := file.Stat(); err == nil {
+		t.file.begin = info.Size()
 	}
 	t.process, t.recorder = process, rehearsal.NewRecorder(t.file)
 	for _, write := range t.beforeStart {
@@ -67,7 +78,7 @@ func (t *Tape) Stop() error {
 	if t.file == nil {
 		return nil
 	}
-	err := t.file.Close()
+	err := t.file.closeInOrder()
 	if t.err != nil {
 		err = t.err
 	}
@@ -75,4 +86,39 @@ func (t *Tape) Stop() error {
 		return fmt.Errorf("record %s: %w", t.Path, err)
 	}
 	return nil
+}
+
+// tapeFile is the file of a recording. Each Write is a line, which is there at once, and stands in its place once the
+// file is closed.
+type tapeFile struct {
+	*os.File
+	begin int64 // where the recording begins in it
+	asked int   // of the line that is written
+	lines []tapeLine
+}
+
+type tapeLine struct {
+	asked int
+	text  []byte
+}
+
+func (f *tapeFile) Write(line []byte) (int, error) {
+	f.lines = append(f.lines, tapeLine{f.asked, bytes.Clone(line)})
+	return f.File.Write(line)
+}
+
+func (f *tapeFile) closeInOrder() (err error) {
+	byAsked := func(a, b tapeLine) int { return cmp.Compare(a.asked, b.asked) }
+	if !slices.IsSortedFunc(f.lines, byAsked) {
+		slices.SortStableFunc(f.lines, byAsked)
+		if err = f.Truncate(f.begin); err == nil {
+			_, err = f.Seek(f.begin, io.SeekStart)
+		}
+		for _, l := range f.lines {
+			if err == nil {
+				_, err = f.File.Write(l.text)
+			}
+		}
+	}
+	return errors.Join(err, f.Close())
 }

@@ -15,13 +15,13 @@ func TestATapeTakesItsOwnProcessAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	tape := &Tape{Path: path}
-	tape.RecordReply("other", aSolution(1), "stop", "")
-	tape.RecordReply("mine", aSolution(2), "stop", "")
+	tape.RecordReply("other", 1, aSolution(1), "stop", "")
+	tape.RecordReply("mine", 1, aSolution(2), "stop", "")
 	if err := tape.Start("mine", false); err != nil {
 		t.Fatal(err)
 	}
-	tape.RecordReply("mine", "no JSON", "length", "")
-	tape.RecordReply("other", aSolution(3), "stop", "")
+	tape.RecordReply("mine", 2, "no JSON", "length", "")
+	tape.RecordReply("other", 2, aSolution(3), "stop", "")
 	if err := tape.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -35,12 +35,32 @@ func TestATapeOfAProcessThatGoesOnGrows(t *testing.T) {
 		if err := tape.Start("p", goesOn); err != nil {
 			t.Fatal(err)
 		}
-		tape.RecordReply("p", aSolution(n), "stop", "")
+		tape.RecordReply("p", 1, aSolution(n), "stop", "")
 		if err := tape.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	wantFile(t, path, `{"solution":{"calls":[],"output":0}}`+"\n"+`{"solution":{"calls":[],"output":1}}`+"\n")
+}
+
+// A script is read in the order in which the LLM is asked: the answer to a recheck may come after later ones.
+func TestATapeHasRepliesInTheOrderInWhichTheLLMWasAsked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "replies.jsonl")
+	if err := os.WriteFile(path, []byte("before\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tape := &Tape{Path: path}
+	if err := tape.Start("p", true); err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range []int{1, 3, 2} {
+		tape.RecordReply("p", asked, aSolution(asked), "stop", "")
+	}
+	if err := tape.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, path, "before\n"+`{"solution":{"calls":[],"output":1}}`+"\n"+`{"solution":{"calls":[],"output":2}}`+"\n"+
+		`{"solution":{"calls":[],"output":3}}`+"\n")
 }
 
 func TestATapeThatCannotBeWrittenIsMisuse(t *testing.T) {
