@@ -153,6 +153,7 @@ func TestACallThatWasAnsweredDifferentlyIsPutBeforeAPerson(t *testing.T) {
 	if err := run.Get(t.Context(), &r); err != nil || r.Calls.Done != 6 || r.Quality.Differed != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
+	s.keep("asked-twice", "/2")
 	if err := replay(t, store, history(t, s.id)); err != nil {
 		t.Error(err)
 	}
