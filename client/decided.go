@@ -34,7 +34,8 @@ func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit
 		return cmp.Or(b.DecidedAt.Compare(a.DecidedAt), cmp.Compare(a.CallID, b.CallID))
 	})
 	total = len(list)
-	list = list[min(skip, total):min(skip+limit, total)]
+	list = list[min(max(skip, 0), total):]
+	list = list[:min(max(limit, 0), len(list))]
 	byProcess := map[string][]*PastDecision{}
 	for n := range list {
 		byProcess[list[n].Process] = append(byProcess[list[n].Process], &list[n])

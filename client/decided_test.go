@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,12 @@ func TestWhatAPersonDecidedIsListedWithWhatBecameOfIt(t *testing.T) {
 				text += ", " + string(d.Last.Outcome.Status)
 			}
 			got = append(got, text)
+		}
+	}
+	for skip, want := range map[int]int{6: 0, math.MaxInt: 0, -200: 6} { // as an address may ask
+		list, total, err := c.DecidedBy(t.Context(), ann, skip, math.MaxInt)
+		if err != nil || total != 6 || len(list) != want {
+			t.Errorf("from %d: %d of %d, %v", skip, len(list), total, err)
 		}
 	}
 	want := []string{`b/~part/1/~call/1.8@1 approve 1.1 "Pay: 7" approve by Ann`,

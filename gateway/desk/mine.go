@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"processidea/client"
@@ -28,7 +29,7 @@ const ownDecisionsPerPage = 100
 
 func (v *visit) showMine() error {
 	number, _ := strconv.Atoi(v.URL.Query().Get("page"))
-	number = max(number, 1)
+	number = min(max(number, 1), math.MaxInt/ownDecisionsPerPage)
 	who := policy.Identity{Name: v.who.Name, Account: v.who.Account}
 	key := v.sinceActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who))
 	found, err := inPatience(v.Context(), v.reading, key,

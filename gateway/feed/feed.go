@@ -181,7 +181,8 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 	if r.fresh {
 		r.cursor.Ideas, r.fresh = s.Cursor.Ideas, false
 	}
-	for at := r.cursor.Ideas + 1; at <= s.Cursor.Ideas; at++ {
+	// Whoever reads on may name any number, as the cursor of another process is.
+	for at := min(r.cursor.Ideas, s.Cursor.Ideas) + 1; at <= s.Cursor.Ideas; at++ {
 		link, err := r.w.readIdeaLink(ctx, at)
 		if errors.Is(err, client.ErrNotFound) {
 			// it is one of a part: a process that is split counts the Ideas of its parts too, which have chains of

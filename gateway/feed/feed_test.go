@@ -245,6 +245,21 @@ func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
 	}
 }
 
+// A cursor is what a browser sends: it may be of another process, or made up.
+func TestACursorAheadOfItsProcessIsToldWhereThatStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{now: client.Revision{Run: "0123456789", Events: 5, Ended: true}, ideas: 2}
+		for _, last := range []string{"3.0123456789.4", "9223372036854775806.x.1", "9223372036854775807.x.1"} {
+			if got := kinds(follow(t, feedOf(f), last)); got != "ended 2.01234567.5e; " {
+				t.Errorf("after %s: %s", last, got)
+			}
+		}
+		if n := f.reads.Load(); n > 0 {
+			t.Errorf("%d Ideas were read", n)
+		}
+	})
+}
+
 func TestACursorIsReadAsItIsWritten(t *testing.T) {
 	for _, c := range []Cursor{{}, {3, "0198f2aa", 57, false}, {12, "x", 1, true}} {
 		if got, ok := ParseCursor(c.String()); !ok || got != c {
