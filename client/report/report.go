@@ -199,6 +199,9 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	return nil
 }
 
+// ByCall begins what From says of a value that a Call wrote; the Call's id and its Tool follow.
+const ByCall = "by Call "
+
 // From describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote parts of a
 // value, since each part then names its author.
 func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
@@ -220,7 +223,7 @@ func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 		if entry.Call.Tool != "" {
 			tool = " " + entry.Call.Tool
 		}
-		return "by Call " + text(by+tool)
+		return ByCall + text(by+tool)
 	}
 }
 

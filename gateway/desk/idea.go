@@ -162,14 +162,13 @@ func (p *ideaPage) addStates(seen *sight, l shown.Language) {
 
 // inTitles has the title of a Tool, and the number of its Call alone, in what says who wrote a value.
 func (p *ideaPage) inTitles(from string) string {
-	const byCall = "by Call "
-	call, is := strings.CutPrefix(from, byCall)
+	call, is := strings.CutPrefix(from, report.ByCall)
 	id, tool, hasTool := strings.Cut(call, " ")
 	key, isID := ideafile.ParseCallKey(id)
 	if !is || !hasTool || !isID {
 		return from
 	}
-	return byCall + key.ID("") + " " + short(p.words.Tool(tool))
+	return report.ByCall + key.ID("") + " " + short(p.words.Tool(tool))
 }
 
 func (p *ideaPage) addChanges(d *client.Diff) {

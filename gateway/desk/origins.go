@@ -1,6 +1,7 @@
 package desk
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -71,14 +72,13 @@ func placeOf(reference string, words *shown.Words) (place string, format shown.F
 
 // spoken describes a place in words: †input.order is order in what it began with.
 func spoken(place string) string {
-	for start, whole := range map[string]string{"†input": "what it began with", "†state": "what is known of it"} {
+	wholes := map[string]string{"†input": "all of what it began with", "†state": "all of what is known of it"}
+	for start, whole := range wholes {
 		if name, is := strings.CutPrefix(place, start+stepMark); is {
-			return "“" + name + "” in " + whole
-		} else if place == start {
-			return "all of " + whole
+			return "“" + name + "” in " + strings.TrimPrefix(whole, "all of ")
 		}
 	}
-	return place
+	return cmp.Or(wholes[place], place)
 }
 
 // stepMark stands between the names that lead to a value.

@@ -258,11 +258,11 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 		shown.English: {"“Lines › 1 › Price” in what is known of it changed 2,299.00 EUR 2,300.00 EUR",
 			"Step 1.2 Pay somebody added Amount: 0.05 EUR, Paid to: “Supplier”",
 			"Step 1.1 Pay somebody taken back done taken back", "and 1 more change",
-			"ann: changed: Pay 5 EUR (order 7) . The reason: too much"},
+			"ann: changed: Pay 5 EUR (order 7) The reason: too much"},
 		shown.German: {"„Lines › 1 › Price“ von dem, was bekannt ist geändert 2.299,00 EUR 2.300,00 EUR",
 			"Schritt 1.2 Pay somebody hinzugefügt Amount: 0,05 EUR, Paid to: “Supplier”",
 			"Schritt 1.1 Pay somebody zurückgenommen erledigt zurückgenommen", "und 1 weitere Änderung",
-			"ann: geändert: Pay 5 EUR (order 7) . Der Grund: too much"},
+			"ann: geändert: Pay 5 EUR (order 7) Der Grund: too much"},
 	} {
 		p := &ideaPage{words: wordsOf(t, paid), language: l, Since: 1}
 		p.labels = plangraph.Labels{Words: p.words, Say: all[l].Say}
