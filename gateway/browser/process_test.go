@@ -74,7 +74,7 @@ func TestAPersonTravelsInTimeAndForksInABrowser(t *testing.T) {
 		for strings.Contains(b.text(), "Later") {
 			b.press(link("Later"))
 		}
-		b.says("“receipt” in what is known of it", "Order A2: 2 cents", "ann: approved")
+		b.says("“receipt” in what is known of it", "Order A2: 2 cents", "approved: Pay")
 		b.open("/desk/processes/" + id)
 		b.press(link("Take back what it did"))
 		b.says("What would be taken back", "by this: Say")

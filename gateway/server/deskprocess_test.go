@@ -55,7 +55,7 @@ func TestOneGoesBackInTheTimeOfAProcessAndForksIt(t *testing.T) {
 	// What was sealed together is up to the process: what changed since the first Idea is not.
 	p := b.open("/desk/processes/" + id + "/idea?since=1").is(200)
 	p.says("What changed from entry 1", "“receipt” in what is known of it", "added", "Order A1: 1 cents", "Order A2: 2 cents",
-		"ann: approved: Pay: A1, 1 (①)", "The reason: as agreed", "by step 0.1 Pay")
+		"ann of finance: approved: Pay: A1, 1 (①)", "The reason: as agreed", "by step 0.1 Pay")
 	p.link("Earlier").is(200).link("Later").is(200)
 	p.form("Go there").set("at", "1").press("Go there").is(200).says("Entry 1 of the record of "+id,
 		"Show ① alone none")

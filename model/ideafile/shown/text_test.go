@@ -152,7 +152,8 @@ func TestMoneyIsAddedUpToTheDigit(t *testing.T) {
 			t.Errorf("the sum is %q, want %q", got, one.want)
 		}
 	}
-	ordered := slices.Concat(in(euros, "?", json.Number("-1")), five, in(euros, json.Number("9.5"), json.Number("10")), hundred)
+	ordered := slices.Concat(in(euros, "?", json.Number("-1")), five, in(euros, json.Number("9.5"), json.Number("10")), hundred,
+		in(euros, json.Number("101")))
 	for n := range ordered[1:] {
 		if shown.CompareAmounts(*ordered[n], *ordered[n+1]) >= 0 {
 			t.Errorf("%v is not before %v", ordered[n].Value, ordered[n+1].Value)
