@@ -60,7 +60,7 @@ func (a *agent) lookTools() []tool {
 
 func textArg(args jsonval.Object, key string) string { s, _ := args[key].(string); return s }
 
-// numberArg is a number from 0 to jsonval.MaxCount, which the tool's schema has made sure of. Agents write 3 as 3.0 too.
+// numberArg is a number from 0 to jsonval.MaxCount, as the tool's schema demands. Agents write 3 as 3.0 too.
 func numberArg(args jsonval.Object, key string, otherwise int) int {
 	v, given := args[key]
 	if !given {

@@ -36,8 +36,9 @@ const (
 func InTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HeldUp, error) {
 	found := map[string][]turn.HeldUp{}
 	pauses := jsonval.Map(activities, func(name string) string { return pausedActivity + name })
+	inAttribute := pauseAttribute + " IN ('" + strings.Join(pauses, "', '") + "') AND ExecutionStatus = 'Running'"
 	for query, read := range map[string]func(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp){
-		pauseAttribute + " IN ('" + strings.Join(pauses, "', '") + "') AND ExecutionStatus = 'Running'": pausedActivityIn,
+		inAttribute:                     pausedActivityIn,
 		"ExecutionStatus = 'Paused'":    pausedWhole,
 		protocol.QueryForTaskProblems(): failingTasks,
 	} {

@@ -162,7 +162,8 @@ func (p *Page) reads(number int) (list []string) {
 
 // names lists instances by their names, not too many.
 func (p *Page) names(tokens []string) string {
-	text := readable.Visible(strings.Join(jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.labels.Words.NameOf), ", "))
+	shown := jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.labels.Words.NameOf)
+	text := readable.Visible(strings.Join(shown, ", "))
 	if more := len(tokens) - maxTokens; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
