@@ -55,8 +55,9 @@ type Activities struct {
 	LLMPauses llm.Pauses
 	// Notices notifies people of what waits for them; nil: no notifications.
 	Notices *notify.Sender
-	// Waiting lists the Calls that wait in a process, in the words of the business; nil: notices contain ids only.
-	Waiting func(ctx context.Context, process string) ([]protocol.Approval, error)
+	// PendingApprovals lists the Calls that wait in a process, in the words of the business; nil: notices contain ids
+	// only.
+	PendingApprovals func(ctx context.Context, process string) ([]protocol.Approval, error)
 	// Client sends Calls to instances.
 	Client client.Client
 	// MaxResult is the maximum size of a Tool's result in bytes; 0: 20 MB.
@@ -67,10 +68,10 @@ type Activities struct {
 	RequestSlots *semaphore.Weighted
 	// Recorder receives the LLM's replies; nil: none.
 	Recorder ReplyRecorder
-	// Asked receives the prompts before they are sent; nil: none.
-	Asked PromptRecorder
-	// MoneyADay bounds what the Requests of all processes and workers cost in a day, in dollars; 0: no bound.
-	MoneyADay float64
+	// PromptRecorder receives the prompts before they are sent; nil: none.
+	PromptRecorder PromptRecorder
+	// DailyBudget bounds what the Requests of all processes and workers cost in a day, in dollars; 0: no bound.
+	DailyBudget float64
 	// SaveActions makes processes save actions that a hosted server bills, at the price of time.
 	SaveActions bool
 	// GatherReports has instances of one process report together, which makes their workflow tasks wait for a moment.

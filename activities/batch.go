@@ -24,7 +24,7 @@ func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup,
 		return err
 	})
 	if err == nil {
-		a.goOn(ctx, sent.Request)
+		a.reportRequestResumed(ctx, sent.Request)
 	}
 	return sent, err
 }
@@ -67,9 +67,9 @@ func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*p
 	var e *llm.Error
 	if errors.As(err, &e) && e.Retry && !e.IsBatchPending {
 		activity.RecordHeartbeat(ctx, true) // for the next attempt
-		return nil, a.waitOut(ctx, sent.Request, turn.Forever, err)
+		return nil, a.retryOrFail(ctx, sent.Request, turn.Forever, err)
 	}
-	a.goOnIfHeldUp(ctx, sent.Request)
+	a.reportResumedIfHeldUp(ctx, sent.Request)
 	if err != nil {
 		return nil, llmError(err)
 	}

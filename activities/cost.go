@@ -19,17 +19,17 @@ const moneyLimit = "_money"
 
 // awaitMoney returns why a Request must wait: all processes have spent what they may on this day.
 func (a *Activities) awaitMoney(ctx context.Context) error {
-	if a.MoneyADay == 0 {
+	if a.DailyBudget == 0 {
 		return nil
 	}
 	info := activity.GetInfo(ctx)
 	key := turnKey(info.WorkflowExecution.ID + "\n" + info.WorkflowExecution.RunID + "\n" + info.ActivityID)
-	t, err := a.awaitGrant(ctx, moneyLimit, limit.Rule{PerDay: a.MoneyADay}, key, 0, time.Until(info.Deadline)/2)
+	t, err := a.awaitGrant(ctx, moneyLimit, limit.Rule{PerDay: a.DailyBudget}, key, 0, time.Until(info.Deadline)/2)
 	if err != nil {
 		return err
 	}
 	if t.IsGranted {
-		a.updateAsked(moneyLimit, false, func(s *askedTurns) { s.endTurn(key) })
+		a.updateTurnRequests(moneyLimit, false, func(s *turnRequests) { s.endTurn(key) })
 		return nil
 	}
 	why := "today's Requests have cost all that a day may cost"
@@ -37,19 +37,19 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 		why = "what today's Requests have cost cannot be asked: " + t.fault.Error() + "; the limit of a day"
 	}
 	return &llm.Error{Code: turn.CodeRateLimited, Retry: true, RetryAfter: t.Wait, HeldBack: true,
-		Message: fmt.Sprintf("%s: %g dollars (--money-a-day)", why, a.MoneyADay),
-		Mend:    t.mend("it goes on by itself after midnight UTC; a higher --money-a-day allows more")}
+		Message: fmt.Sprintf("%s: %g dollars (--money-a-day)", why, a.DailyBudget),
+		Remedy:  t.mend("it goes on by itself after midnight UTC; a higher --money-a-day allows more")}
 }
 
 // countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is
 // judged by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
 func (a *Activities) countCost(cost price.Money) {
-	if a.MoneyADay == 0 || cost == 0 {
+	if a.DailyBudget == 0 || cost == 0 {
 		return
 	}
 	sent := make(chan struct{})
-	a.updateAsked(moneyLimit, true, func(s *askedTurns) {
-		s.Rule.PerDay, s.Spent = a.MoneyADay, s.Spent+float64(cost)/float64(price.Dollar)
+	a.updateTurnRequests(moneyLimit, true, func(s *turnRequests) {
+		s.Rule.PerDay, s.Spent = a.DailyBudget, s.Spent+float64(cost)/float64(price.Dollar)
 		s.delivered = append(s.delivered, sent)
 	})
 	select {
@@ -72,7 +72,7 @@ func (a *Activities) addCost(answer *llm.Reply, config ideafile.Config, byBatch 
 			return
 		}
 	}
-	if len(config.Prices)+len(a.Prices) > 0 || config.Limits.Money > 0 || a.MoneyADay > 0 {
+	if len(config.Prices)+len(a.Prices) > 0 || config.Limits.Money > 0 || a.DailyBudget > 0 {
 		u.UnpricedTokens = u.Total()
 	}
 }

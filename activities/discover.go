@@ -42,7 +42,7 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			// It hangs: another attempt would take as long.
-			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withBefore(
+			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withPreviousError(
 				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err), before))
 		}
 		info := activity.GetInfo(ctx)
@@ -51,11 +51,11 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 		if isLast {
 			wait = 0
 		}
-		a.tellOfToolWait(ctx, of, "asking MCP server "+s.Name+" for its tools", err, wait)
+		a.reportToolWait(ctx, of, "asking MCP server "+s.Name+" for its tools", err, wait)
 		if err != nil {
 			err = fmt.Errorf("MCP server %s: %w", s.Name, err)
 			activity.RecordHeartbeat(ctx, jsonval.Clip(err.Error(), maxErrorMessage/2))
-			err = withBefore(err, before)
+			err = withPreviousError(err, before)
 			for _, lack := range a.missingForTools(read) { // all of it together
 				err = fmt.Errorf("%w; %s", err, lack)
 			}
@@ -70,8 +70,8 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 	return &f, err
 }
 
-// withBefore adds to an error what the attempt before said, which may say more.
-func withBefore(err error, before string) error {
+// withPreviousError adds to an error what the attempt before said, which may say more.
+func withPreviousError(err error, before string) error {
 	if before == "" || err.Error() == before {
 		return err
 	}

@@ -56,7 +56,7 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	value, err := a.runTool(ctx, in, params, scopes)
 	info := activity.GetInfo(ctx)
 	wait, ofInstance := callWait(info, in, err)
-	a.tellOfToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
+	a.reportToolWait(ctx, in, "Call "+in.Call+" of "+in.Tool, err, wait)
 	switch {
 	case ofInstance:
 		return nil, throttledError(info, err, wait)

@@ -25,22 +25,22 @@ import (
 // DefaultLLMPatience is how long Requests are retried by default while an LLM's server is unavailable.
 const DefaultLLMPatience = 24 * time.Hour
 
-// maxThoughts is how many answers to a Request may be reasoning, and nothing else: each is paid for, and what an LLM
-// does so often it does again.
-const maxThoughts = 3
+// maxReasoningOnly is how many answers to a Request may be reasoning, and nothing else: each is paid for, and what an
+// LLM does so often it does again.
+const maxReasoningOnly = 3
 
-// thoughtsBefore is how many of the earlier attempts had such an answer.
-func thoughtsBefore(ctx context.Context) (n int) {
+// reasoningOnlyAttempts is how many of the earlier attempts had such an answer.
+func reasoningOnlyAttempts(ctx context.Context) (n int) {
 	if activity.HasHeartbeatDetails(ctx) {
 		_ = activity.GetHeartbeatDetails(ctx, &n) // of a worker of before: none
 	}
 	return n
 }
 
-// countThought counts such an answer for the next attempt. After the last one the error is final.
-func countThought(ctx context.Context, e *llm.Error) *llm.Error {
-	n := thoughtsBefore(ctx) + 1
-	if n < maxThoughts {
+// countReasoningOnly counts such an answer for the next attempt. After the last one the error is final.
+func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
+	n := reasoningOnlyAttempts(ctx) + 1
+	if n < maxReasoningOnly {
 		activity.RecordHeartbeat(ctx, n)
 		return e
 	}
@@ -62,7 +62,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, i
 		limit = time.Until(activity.GetInfo(ctx).Deadline)
 	}
 	err := safego.Run("activities.request", func() error {
-		defer Heartbeat(ctx, thoughtsBefore(ctx))()
+		defer Heartbeat(ctx, reasoningOnlyAttempts(ctx))()
 		ctx, release := a.Memory.Begin(ctx)
 		defer release()
 		err := memory.Take(ctx, requestSize(setup, states))
@@ -84,18 +84,18 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, i
 	if errors.As(err, &e) && input.Recheck != nil { // nothing waits for it, so that no process is informed
 		return llmError(e)
 	}
-	if e != nil && e.ThoughtOnly {
-		err = countThought(ctx, e)
+	if e != nil && e.ReasoningOnly {
+		err = countReasoningOnly(ctx, e)
 	}
-	return a.waitOut(ctx, input.RequestNumber, llms.Patience(), err)
+	return a.retryOrFail(ctx, input.RequestNumber, llms.Patience(), err)
 }
 
 // errTooLong ends the context of an attempt that takes longer than an answer may.
 var errTooLong = errors.New("the reply took longer than a Request may")
 
-// waitOut turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the patience
-// lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
-func (a *Activities) waitOut(ctx context.Context, request int, ideaPatience time.Duration, err error) error {
+// retryOrFail turns an error of an attempt into one of Temporal's: the Request is retried after a pause while the
+// patience lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
+func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
 	a.endHoldUp(info.WorkflowExecution.ID) // it may wait no more
 	panicked := safego.PanicOf(ctx, err)
@@ -115,7 +115,7 @@ func (a *Activities) waitOut(ctx context.Context, request int, ideaPatience time
 	}
 	again := *e
 	again.RetryAfter = cmp.Or(e.RetryAfter, a.LLMPauses.DelayAfter(int(info.Attempt)))
-	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Mend: e.Mend}
+	held := turn.HeldUp{Cause: e.Code, Message: e.Message, Remedy: e.Remedy}
 	patience := cmp.Or(ideaPatience, a.LLMPatience, DefaultLLMPatience)
 	if !held.ShouldRetry(info.ScheduledTime, time.Now(), again.RetryAfter, patience) {
 		again.Retry = false
@@ -136,8 +136,8 @@ func (a *Activities) waitOut(ctx context.Context, request int, ideaPatience time
 	return llmError(&again)
 }
 
-// goOn informs the process that a Request which has waited goes on.
-func (a *Activities) goOn(ctx context.Context, request int) {
+// reportRequestResumed informs the process that a Request which has waited goes on.
+func (a *Activities) reportRequestResumed(ctx context.Context, request int) {
 	if info := activity.GetInfo(ctx); info.Attempt > 1 {
 		activity.GetLogger(ctx).Info("the LLM answers; the Request goes on",
 			"process", info.WorkflowExecution.ID, "request", request)
@@ -145,13 +145,13 @@ func (a *Activities) goOn(ctx context.Context, request int) {
 	}
 }
 
-// goOnIfHeldUp calls goOn if the attempt before has reported that the process is held up: a batch is polled repeatedly
-// although nothing is wrong.
-func (a *Activities) goOnIfHeldUp(ctx context.Context, request int) {
+// reportResumedIfHeldUp calls reportRequestResumed if the attempt before has reported that the process is held up: a
+// batch is polled repeatedly although nothing is wrong.
+func (a *Activities) reportResumedIfHeldUp(ctx context.Context, request int) {
 	var reported bool
 	if activity.HasHeartbeatDetails(ctx) && activity.GetHeartbeatDetails(ctx, &reported) == nil && reported {
 		activity.RecordHeartbeat(ctx, false)
-		a.goOn(ctx, request)
+		a.reportRequestResumed(ctx, request)
 	}
 }
 

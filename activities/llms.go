@@ -108,12 +108,12 @@ func joinLLMErrors(failed []failedLLM) *llm.Error {
 	var messages []string
 	for _, f := range failed {
 		messages = append(messages, f.model+": "+f.err.Message)
-		all.ThoughtOnly = all.ThoughtOnly || f.err.ThoughtOnly
+		all.ReasoningOnly = all.ReasoningOnly || f.err.ReasoningOnly
 		if !f.err.Retry {
 			continue
 		}
 		if !all.Retry || f.err.RetryAfter < all.RetryAfter {
-			all.RetryAfter, all.Code, all.Mend = f.err.RetryAfter, f.err.Code, f.err.Mend
+			all.RetryAfter, all.Code, all.Remedy = f.err.RetryAfter, f.err.Code, f.err.Remedy
 		}
 		all.Retry = true
 	}

@@ -31,10 +31,10 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 
 // wordsOf describes the Calls that wait in a process, by digest, if notices are to contain that.
 func (a *Activities) wordsOf(ctx context.Context, process string) map[string]shown.Call {
-	if a.Waiting == nil || !a.Notices.SaysWords() {
+	if a.PendingApprovals == nil || !a.Notices.SaysWords() {
 		return nil
 	}
-	list, err := a.Waiting(ctx, process)
+	list, err := a.PendingApprovals(ctx, process)
 	if err != nil {
 		activity.GetLogger(ctx).Warn("what waits could not be read, so the notice has only its ids", "error", err)
 	}

@@ -73,7 +73,7 @@ type CallAttempt struct {
 	Process, Instance, Call, Tool string
 	Kind                          ideafile.ToolKind
 	Attempt                       int // from 1
-	TakesBack                     bool
+	IsUndo                        bool
 }
 
 // observeCall reports the beginning of a Call to the observer.
@@ -88,7 +88,7 @@ func (a *Activities) observeCall(ctx context.Context, in protocol.ExecuteInput) 
 	}
 	ctx, end := a.Observer.Call(ctx, CallAttempt{
 		Process: in.Process, Instance: in.Token, Call: in.Call, Tool: in.Tool, Kind: in.Binding.Kind,
-		Attempt: n, TakesBack: in.Undoes != nil,
+		Attempt: n, IsUndo: in.Undoes != nil,
 	})
 	return ctx, func(err error) { end(outcomeOfError(err, OutcomeDone)) }
 }

@@ -37,7 +37,7 @@ func (a *Activities) SendRequest(ctx context.Context, setup protocol.RequestSetu
 		}
 		tooLong := errors.Is(context.Cause(ctx), errTooLong)
 		if tooLong && (err == nil && !reply.Complete || errors.Is(err, context.DeadlineExceeded)) {
-			reply, err = brokenOff(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errTooLong)), nil
+			reply, err = interruptedReply(reply, diag.Faultf(turn.CodeEndlessReply, "%s", errTooLong)), nil
 		}
 		return err
 	})
@@ -54,15 +54,15 @@ func (a *Activities) attemptRequest(ctx context.Context, setup protocol.RequestS
 		return nil, err
 	}
 	if err := a.checkStorable(ctx, reply); err != nil {
-		return brokenOff(reply, diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s",
+		return interruptedReply(reply, diag.Faultf(turn.CodeTruncated, "the reply could not be kept: %s",
 			jsonval.Clip(err.Error(), maxErrorMessage))), nil
 	}
 	return reply, nil
 }
 
-// brokenOff returns what is kept of a reply that ended with a fault, for instance because its Calls were not
+// interruptedReply returns what is kept of a reply that ended with a fault, for instance because its Calls were not
 // delivered. The Calls that instances accepted are the solution. reply may be nil.
-func brokenOff(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
+func interruptedReply(reply *turn.LLMReply, f *diag.Fault) *turn.LLMReply {
 	if reply == nil {
 		reply = &turn.LLMReply{}
 	}
@@ -96,9 +96,9 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 		return nil, err
 	}
 	defer r.stop()
-	r.calls.instances, r.question.Completion = starts, []byte(batch.Completion)
-	if a.Asked != nil {
-		a.Asked(input.ProcessID, input.RequestNumber, r.question.Messages)
+	r.callSender.instances, r.question.Completion = starts, []byte(batch.Completion)
+	if a.PromptRecorder != nil {
+		a.PromptRecorder(input.ProcessID, input.RequestNumber, r.question.Messages)
 	}
 	answer, err := r.askLLMs(ctx, seen)
 	a.addCost(answer, r.idea.Config, batch.Completion != "")
@@ -120,7 +120,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 	if a.Recorder != nil {
 		a.Recorder(input.ProcessID, input.Turn, answer.Text, answer.Finish, answer.Refusal)
 	}
-	r.reply.GoneInstances, err = r.calls.waitUntilDelivered()
+	r.reply.GoneInstances, err = r.callSender.waitUntilDelivered()
 	if err != nil {
 		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
 		r.markIncomplete(turn.CodeTruncated,
@@ -141,7 +141,7 @@ type request struct {
 	question llm.Request
 	// candidates are the LLMs that are asked, in this order.
 	candidates []candidate
-	calls      *callSender
+	callSender *callSender
 	// holdsCalls: the instances hear nothing of the reply, which the process hands out once a person has seen it.
 	holdsCalls bool
 	named      map[string]bool // instances that got a Call
@@ -163,7 +163,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		r.palette.InstanceTokens = nil
 	}
 	r.holdsCalls = (setup.HoldCalls || input.Recheck != nil) && len(input.Questions) == 0
-	r.calls = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
+	r.callSender = newCallSender(ctx, a.Client, input.ProcessID, input.RequestNumber, setup.Idea)
 	form := prompt.ResponseFormatFor(idea, setup.Bindings, input)
 	if form.NotStrictReason != "" {
 		activity.GetLogger(ctx).Info("the schema is sent without strict mode", "reason", form.NotStrictReason)
@@ -175,7 +175,7 @@ func (a *Activities) newRequest(ctx context.Context, setup protocol.RequestSetup
 		GiveUp: activity.GetInfo(ctx).ScheduledTime.Add(cmp.Or(idea.Config.LLMs.Patience(), a.LLMPatience,
 			DefaultLLMPatience)),
 		KeepText: a.Recorder != nil, OnCall: r.onCall,
-		OnAnswer: func() { a.goOn(ctx, input.RequestNumber) },
+		OnAnswer: func() { a.reportRequestResumed(ctx, input.RequestNumber) },
 	}
 	if input.Recheck != nil {
 		r.question.RateKey += "/again"
@@ -227,7 +227,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	v, err := jsonval.Decode(raw)
 	if err != nil {
 		r.addCallFault(index, diag.Fault{Code: ideafile.CodeBadForm, Message: err.Error()})
-		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(textOfBroken(raw)))
+		r.reply.Calls = append(r.reply.Calls, ideafile.ParseWrittenCall(malformedCallText(raw)))
 		return
 	}
 	if _, isObject := v.(jsonval.Object); isObject { // its large parameters
@@ -251,17 +251,17 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	// A broken Call goes to its instance too, which reports it with its others.
 	for _, t := range tokens {
 		r.named[t] = true
-		if r.holdsBack(t) {
+		if r.withholdsCalls(t) {
 			continue
 		}
-		r.calls.addToBatch(t, func(s *protocol.CallsSignal) {
+		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) {
 			s.Calls = append(s.Calls, turn.DeliveredCall{Index: index, Call: call})
 		})
 	}
 }
 
-// holdsBack reports whether an instance hears nothing of the reply yet. A made-up reply is not asked for twice.
-func (r *request) holdsBack(token string) bool {
+// withholdsCalls reports whether an instance hears nothing of the reply yet. A made-up reply is not asked for twice.
+func (r *request) withholdsCalls(token string) bool {
 	return r.holdsCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.Faked)
 }
 
@@ -292,8 +292,9 @@ func (r *request) compareAnswers() {
 	r.reply.Calls, r.reply.CallFaults, r.reply.Output = nil, nil, nil
 }
 
-// textOfBroken is the kept text of a Call that is not JSON. The beginning of a long one is enough to see what it was.
-func textOfBroken(raw []byte) string {
+// malformedCallText is the kept text of a Call that is not JSON. The beginning of a long one is enough to see what it
+// was.
+func malformedCallText(raw []byte) string {
 	if len(raw) <= jsonval.LargeValueBytes {
 		return string(raw)
 	}
@@ -311,7 +312,7 @@ func (r *request) onResult(index int, v ideafile.WrittenCall) {
 		r.addCallFault(index, *f)
 		return
 	}
-	r.calls.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
+	r.callSender.addToBatch(asked.Token, func(s *protocol.CallsSignal) {
 		s.Results = append(s.Results, protocol.SentAnswer{Call: asked.CallID, Output: output, Params: params,
 			Fitted: asked.ParamsError != ""})
 	})
@@ -337,14 +338,14 @@ func (r *request) finishReply(answer *llm.Reply) {
 		if !r.named[t] {
 			r.reply.InstancesWithoutCalls = append(r.reply.InstancesWithoutCalls, t)
 		}
-		if r.holdsBack(t) {
+		if r.withholdsCalls(t) {
 			continue
 		}
-		r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
+		r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 	}
 	for _, t := range r.palette.ReopenableTokens {
 		if r.named[t] && !r.holdsCalls {
-			r.calls.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
+			r.callSender.addToBatch(t, func(s *protocol.CallsSignal) { s.Last = true })
 		}
 	}
 }

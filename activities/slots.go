@@ -13,7 +13,7 @@ import (
 
 var errNoSlot = &llm.Error{Code: turn.CodeRateLimited, Retry: true, HeldBack: true,
 	Message: "this worker can make no more Requests at once",
-	Mend:    "it goes on by itself; a higher --max-requests allows more at once"}
+	Remedy:  "it goes on by itself; a higher --max-requests allows more at once"}
 
 // withSlot makes a Request in one of the worker's slots for Requests, and reports its outcome to the observer.
 func (a *Activities) withSlot(

@@ -78,8 +78,8 @@ func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *t
 	return longest, true
 }
 
-// tellOfWait informs a process that a Call waits, or waits no more: held is nil then.
-func (a *Activities) tellOfWait(ctx context.Context, waits *toolWaits, cause string, in protocol.ExecuteInput,
+// reportCallWait informs a process that a Call waits, or waits no more: held is nil then.
+func (a *Activities) reportCallWait(ctx context.Context, waits *toolWaits, cause string, in protocol.ExecuteInput,
 	held *turn.HeldUp) (reported bool) {
 	longest, reported := waits.set(in, held)
 	if reported {
@@ -118,9 +118,9 @@ func callWait(info activity.Info, in protocol.ExecuteInput, err error) (wait tim
 	return wait, ofInstance || runner.IsThrottled(err) && wait >= minReportedWait
 }
 
-// tellOfToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
+// reportToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
 // over.
-func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error,
+func (a *Activities) reportToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error,
 	wait time.Duration) {
 	if activity.GetInfo(ctx).IsLocalActivity || a.Client == nil {
 		return
@@ -131,10 +131,10 @@ func (a *Activities) tellOfToolWait(ctx context.Context, in protocol.ExecuteInpu
 		held = &turn.HeldUp{
 			Cause: turn.CodeToolWaits, Since: now, Next: now.Add(wait),
 			Message: what + " waits because its server asked it to: " + jsonval.Clip(err.Error(), maxErrorMessage),
-			Mend:    "it goes on by itself; nothing but cancelling the process ends the wait before",
+			Remedy:  "it goes on by itself; nothing but cancelling the process ends the wait before",
 		}
 	}
-	if a.tellOfWait(ctx, &a.toolWaits, turn.CodeToolWaits, in, held) && held != nil {
+	if a.reportCallWait(ctx, &a.toolWaits, turn.CodeToolWaits, in, held) && held != nil {
 		activity.GetLogger(ctx).Warn("the Call waits because its server asked it to", "process", in.Process,
 			"instance", in.Token, "call", in.Call, "tool", in.Tool, "error", err, "again", held.Next)
 	}

@@ -34,11 +34,11 @@ const (
 // turns are the limits that this worker asks, by name.
 type turns struct {
 	mu     sync.Mutex
-	byName map[string]*askedTurns
+	byName map[string]*turnRequests
 }
 
-// askedTurns are what is asked of one limit.
-type askedTurns struct {
+// turnRequests are what is asked of one limit.
+type turnRequests struct {
 	limit.TurnRequest
 	answers   map[string]chan limit.Turn // to those that want a turn
 	delivered []chan struct{}            // closed when what was said has arrived
@@ -65,7 +65,7 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	if !t.IsGranted {
 		info := activity.GetInfo(ctx)
 		left := info.RetryPolicy.MaximumAttempts - info.Attempt + 1
-		return nil, temporal.NewApplicationErrorWithOptions(turnIsAway(in, t), turn.CodeRateLimited,
+		return nil, temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})
 	}
@@ -73,12 +73,12 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 		return nil, err
 	}
 	lasts, key := in.Rate.MaxConcurrent > 0, turnKey(in.IdempotencyKey())
-	end = func() { a.updateAsked(in.Tool, lasts, func(s *askedTurns) { s.endTurn(key) }) }
+	end = func() { a.updateTurnRequests(in.Tool, lasts, func(s *turnRequests) { s.endTurn(key) }) }
 	if !lasts { // it has begun, and nothing else is counted
 		end()
 		return func() {}, nil
 	}
-	a.updateAsked(in.Tool, false, func(s *askedTurns) { s.Holds = append(s.Holds, key) })
+	a.updateTurnRequests(in.Tool, false, func(s *turnRequests) { s.Holds = append(s.Holds, key) })
 	return end, nil
 }
 
@@ -90,20 +90,20 @@ func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) er
 		return err
 	}
 	if t.IsGranted {
-		a.tellOfWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, nil)
+		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, nil)
 		return nil
 	}
 	now, since := time.Now(), activity.GetInfo(ctx).ScheduledTime
 	if t.Wait >= minReportedWait || now.Sub(since) >= minReportedWait {
-		a.tellOfWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
-			Since: since, Next: now.Add(max(t.Wait, minReportedWait)), Message: turnIsAway(in, t),
-			Mend: t.mend("it goes on by itself; a higher `_rate` is for new processes only")})
+		a.reportCallWait(ctx, &a.turnWaits, turn.CodeRateLimited, in, &turn.HeldUp{Cause: turn.CodeRateLimited,
+			Since: since, Next: now.Add(max(t.Wait, minReportedWait)), Message: turnWaitText(in, t),
+			Remedy: t.mend("it goes on by itself; a higher `_rate` is for new processes only")})
 	}
-	return temporal.NewApplicationErrorWithOptions(turnIsAway(in, t), turn.CodeRateLimited,
+	return temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
 		temporal.ApplicationErrorOptions{NextRetryDelay: t.Wait, Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-func turnIsAway(in protocol.ExecuteInput, t grant) string {
+func turnWaitText(in protocol.ExecuteInput, t grant) string {
 	why := fmt.Sprintf("its Tool %s may run %s in all processes (_rate)", in.Tool, in.Rate)
 	if t.fault != nil {
 		why += ", and whose turn it is cannot be asked: " + t.fault.Error()
@@ -135,7 +135,7 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	if activity.IsActivity(ctx) {
 		level = activity.GetInfo(ctx).Priority.PriorityKey
 	}
-	a.updateAsked(name, true, func(s *askedTurns) {
+	a.updateTurnRequests(name, true, func(s *turnRequests) {
 		s.Rule, s.Wants, s.Costs, s.answers[key] = rule, append(s.Wants, key), append(s.Costs, cost), answer
 		s.Levels = append(s.Levels, level)
 	})
@@ -145,28 +145,28 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	select {
 	case t.Turn = <-answer:
 	case <-over.C:
-		a.updateAsked(name, false, func(s *askedTurns) { s.withdraw(key); t.fault = s.fault })
+		a.updateTurnRequests(name, false, func(s *turnRequests) { s.withdraw(key); t.fault = s.fault })
 		t.Wait = limit.MaxStay
 		return t, nil
 	case <-ctx.Done():
-		a.updateAsked(name, true, func(s *askedTurns) { s.withdraw(key); s.endTurn(key) })
+		a.updateTurnRequests(name, true, func(s *turnRequests) { s.withdraw(key); s.endTurn(key) })
 		return t, ctx.Err()
 	}
 	t.IsGranted = t.IsGranted && t.Wait <= patience
 	return t, nil
 }
 
-// updateAsked changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
-func (a *Activities) updateAsked(name string, atOnce bool, change func(*askedTurns)) {
+// updateTurnRequests changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
+func (a *Activities) updateTurnRequests(name string, atOnce bool, change func(*turnRequests)) {
 	t := &a.turns
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.byName[name]
 	if s == nil {
 		if t.byName == nil {
-			t.byName = map[string]*askedTurns{}
+			t.byName = map[string]*turnRequests{}
 		}
-		s = &askedTurns{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
+		s = &turnRequests{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
 		t.byName[name] = s
 		safego.Go("activities.turns", func() error { a.askForTurns(name, s); return nil }, func(err error) {
 			if err != nil { // whoever comes next has another goroutine ask
@@ -189,7 +189,7 @@ func (t *turns) forgetLimit(name string) {
 	delete(t.byName, name)
 }
 
-func (s *askedTurns) withdraw(key string) {
+func (s *turnRequests) withdraw(key string) {
 	delete(s.answers, key)
 	if n := slices.Index(s.Wants, key); n >= 0 {
 		s.Wants, s.Costs = slices.Delete(s.Wants, n, n+1), slices.Delete(s.Costs, n, n+1)
@@ -197,13 +197,13 @@ func (s *askedTurns) withdraw(key string) {
 	}
 }
 
-func (s *askedTurns) endTurn(key string) {
+func (s *turnRequests) endTurn(key string) {
 	s.Holds = slices.DeleteFunc(s.Holds, func(k string) bool { return k == key })
 	s.Done = append(s.Done, key)
 }
 
 // askForTurns asks a limit as long as there is something to say.
-func (a *Activities) askForTurns(name string, s *askedTurns) {
+func (a *Activities) askForTurns(name string, s *turnRequests) {
 	for {
 		a.turns.mu.Lock()
 		q := s.TurnRequest
@@ -233,7 +233,7 @@ func (a *Activities) askForTurns(name string, s *askedTurns) {
 
 // handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
 // happens.
-func (t *turns) handOutAnswers(name string, s *askedTurns, q limit.TurnRequest, delivered []chan struct{},
+func (t *turns) handOutAnswers(name string, s *turnRequests, q limit.TurnRequest, delivered []chan struct{},
 	answers []limit.Turn, err error) (wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -300,13 +300,13 @@ func (s sharedRate) Wait(ctx context.Context, key string, perSecond float64, use
 	if err != nil || !t.IsGranted {
 		return t.Wait, err
 	}
-	s.a.updateAsked(s.name, false, func(asked *askedTurns) { asked.endTurn(key) })
+	s.a.updateTurnRequests(s.name, false, func(asked *turnRequests) { asked.endTurn(key) })
 	return 0, pause.For(ctx, t.Wait)
 }
 
 // Spend charges what a Request used beyond its estimate.
 func (s sharedRate) Spend(perSecond float64, more int) {
-	s.a.updateAsked(s.name, true, func(asked *askedTurns) {
+	s.a.updateTurnRequests(s.name, true, func(asked *turnRequests) {
 		asked.Rule.PerSecond, asked.Spent = perSecond, asked.Spent+float64(more)
 	})
 }

@@ -97,7 +97,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	case info.GetCloseTime() != nil: // nothing waits any more, even if a worker answers
 		return v, nil
 	}
-	err = p.client.queryFor(ctx, silence, p.id, protocol.QueryApprovals, &v)
+	err = p.client.queryFor(ctx, maxSilence, p.id, protocol.QueryApprovals, &v)
 	if err == nil {
 		return v, nil
 	}

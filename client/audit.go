@@ -13,7 +13,7 @@ import (
 // ①:user.name, or user.name in the anonymous instance. The error wraps ErrNoValue or ErrBadPlace where that is the
 // cause.
 func (c *Chain) Blame(ctx context.Context, place string, at int) (*chain.Blame, error) {
-	at, err := c.number(ctx, "look at", at)
+	at, err := c.checkIdeaNumber(ctx, "look at", at)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (c *Chain) VerifyAlone(ctx context.Context, progress func(checked, of int))
 // Export writes the whole chain as JSON Lines, which chain.VerifyExport checks with nothing else. A chain with a broken
 // place is not exported: the error names the place.
 func (c *Chain) Export(ctx context.Context, w io.Writer) error {
-	if _, err := c.number(ctx, "export", 0); err != nil {
+	if _, err := c.checkIdeaNumber(ctx, "export", 0); err != nil {
 		return err
 	}
 	return c.chains.Export(ctx, c.process, w)
@@ -70,7 +70,7 @@ func (c *Chain) Export(ctx context.Context, w io.Writer) error {
 
 // Authors says who wrote the values of the States in Idea at (0: the latest): Blame, of many values at once.
 func (c *Chain) Authors(ctx context.Context, at int) (*chain.Authors, error) {
-	at, err := c.number(ctx, "look at", at)
+	at, err := c.checkIdeaNumber(ctx, "look at", at)
 	if err != nil {
 		return nil, err
 	}

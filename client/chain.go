@@ -41,9 +41,9 @@ func (c *Chain) checkNotForgotten(ctx context.Context, last int) error {
 	return &chain.ForgottenError{Process: c.process, Forgotten: *link.Forgotten}
 }
 
-// number checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten the last one
-// can be read, where it is asked for by its number: it says so.
-func (c *Chain) number(ctx context.Context, act string, at int) (int, error) {
+// checkIdeaNumber checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten
+// the last one can be read, where it is asked for by its number: it says so.
+func (c *Chain) checkIdeaNumber(ctx context.Context, act string, at int) (int, error) {
 	number, last, err := c.find(ctx, act, at)
 	if err == nil && (at == 0 || at < last) {
 		err = c.checkNotForgotten(ctx, last)
@@ -88,7 +88,7 @@ func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 
 // load gives an Idea whose number is checked.
 func (c *Chain) load(ctx context.Context, act string, at int) (jsonval.Object, error) {
-	at, err := c.number(ctx, act, at)
+	at, err := c.checkIdeaNumber(ctx, act, at)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,8 @@ func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (jsonval.Obj
 	if at < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
 	}
-	if _, err := c.number(ctx, "fork", 0); err != nil { // of a process that was forgotten the last one is no start
+	// Of a process that was forgotten the last one is no start.
+	if _, err := c.checkIdeaNumber(ctx, "fork", 0); err != nil {
 		return nil, err
 	}
 	idea, err := c.load(ctx, "fork", at)
@@ -125,7 +126,7 @@ func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (jsonval.Obj
 		idea, err = c.withDelegates(ctx, idea, at, moment)
 	}
 	if err == nil {
-		err = c.tellOfUndone(ctx, idea, at)
+		err = c.addUndoneCallErrors(ctx, idea, at)
 	}
 	if err != nil {
 		return nil, err
@@ -171,7 +172,7 @@ type PlanDrawing struct {
 // PlanWithStatus returns the Calls of the latest solution that has any, or else of the Plan messages in the latest
 // Idea, with what became of them by that Idea, and by the processes that undid some.
 func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
-	last, err := c.number(ctx, "draw", 0)
+	last, err := c.checkIdeaNumber(ctx, "draw", 0)
 	if err != nil {
 		return nil, err
 	}

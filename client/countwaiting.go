@@ -36,8 +36,8 @@ type knownWaiting struct {
 	list   []Approval
 }
 
-// waitingFreshFor is for how long the answer of a process counts: a query is an Action of Temporal Cloud.
-const waitingFreshFor = 5 * time.Minute
+// waitingTTL is for how long the answer of a process counts: a query is an Action of Temporal Cloud.
+const waitingTTL = 5 * time.Minute
 
 // NewWaitingCounter makes a counter that has asked nobody yet.
 func (c *Client) NewWaitingCounter() *WaitingCounter {
@@ -86,7 +86,7 @@ func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowEx
 		w.mu.Lock()
 		before, known := w.known[id]
 		w.mu.Unlock()
-		if known && before.listed == listed && time.Since(before.at) < waitingFreshFor {
+		if known && before.listed == listed && time.Since(before.at) < waitingTTL {
 			return nil
 		}
 		v, err := w.client.Process(id).queryWaiting(ctx)

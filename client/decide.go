@@ -82,7 +82,7 @@ func (d Decision) Validate() error {
 		return kind.Errorf(ErrInvalid, "there is no decision %q", d.Kind)
 	}
 	payload := d.payload()
-	if d.Key != nil && d.Proof == "" && approval.TakesProof(d.Kind) {
+	if d.Key != nil && d.Proof == "" && approval.AcceptsProof(d.Kind) {
 		payload["proof"] = "made when it is sent" // stands for the signature, which names who decides
 	}
 	_, err := approval.ReadDecision(d.Kind, payload)
@@ -113,7 +113,7 @@ func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, 
 	if d, err = p.sign(ctx, instance, d); err != nil {
 		return count, err
 	}
-	return p.act(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
+	return p.sendAct(ctx, instance, d.Kind, d.Call, d.payload(), func() error {
 		return p.notWaitingError(ctx, instance, d.Call)
 	}, nil)
 }

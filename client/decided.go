@@ -57,7 +57,7 @@ func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDe
 		}
 	}
 	chain := c.Chain(process)
-	to, err := chain.number(ctx, "list decisions of", 0)
+	to, err := chain.checkIdeaNumber(ctx, "list decisions of", 0)
 	if err != nil {
 		return ctx.Err()
 	}
@@ -108,7 +108,7 @@ func (c *Client) eachDecision(ctx context.Context, do func(process string, d Dec
 // record tells. It is remembered up to the latest Idea: what is sealed never changes.
 func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) {
 	chain := c.archive.Chain(id)
-	last, err := chain.number(ctx, "count decisions of", 0)
+	last, err := chain.checkIdeaNumber(ctx, "count decisions of", 0)
 	if err != nil {
 		return nil, err
 	}
@@ -116,11 +116,11 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 	if known.at > last { // forgotten, and begun anew
 		known = cachedDecisions{}
 	}
-	known.made = slices.Clip(known.made) // others may read it
+	known.decisions = slices.Clip(known.decisions) // others may read it
 	for known.at < last {
 		log, err := chain.chains.LogAt(ctx, id, known.at+1)
 		if err != nil {
-			return known.made, err
+			return known.decisions, err
 		}
 		known.at++
 		for _, e := range log {
@@ -129,7 +129,7 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 				if known.conditions == nil {
 					known.conditions = chain.conditions(ctx)
 				}
-				known.made = append(known.made, Decided{Idea: known.at, when: known.conditions[d.Tool],
+				known.decisions = append(known.decisions, Decided{Idea: known.at, when: known.conditions[d.Tool],
 					Decision: approval.Decision{Kind: d.Kind, CallID: d.CallID, Tool: d.Tool, DecidedBy: d.DecidedBy,
 						Account: d.Account, OrderID: d.OrderID, DecidedAt: d.DecidedAt, WaitingSince: d.WaitingSince,
 						PlanRequest: d.PlanRequest}})
@@ -137,7 +137,7 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 		}
 	}
 	c.decided.Add(id, known)
-	return known.made, nil
+	return known.decisions, nil
 }
 
 // maxCachedDecisions bounds how many processes' decisions are cached.
@@ -146,7 +146,7 @@ const maxCachedDecisions = 10_000
 // cachedDecisions are the decisions of a process up to an Idea, without their Calls' parameters.
 type cachedDecisions struct {
 	at         int
-	made       []Decided
+	decisions  []Decided
 	conditions map[string]jsonval.Object // the conditions of policies, by Tool
 }
 

@@ -41,7 +41,7 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 			return nil, kind.Errorf(ErrInvalid, "decide on %s %s: %w", p.id, list[n].Call, one.Invalid)
 		}
 	}
-	b := &bulk{process: p, outcomes: make([]Outcome, len(list))}
+	b := &sentDecisions{process: p, outcomes: make([]Outcome, len(list))}
 	sendable, err := b.address(ctx, list)
 	if err != nil || len(sendable) == 0 {
 		return b.outcomes, err
@@ -89,8 +89,8 @@ func manyPayload(list []Decision) jsonval.Object {
 	return payload
 }
 
-// bulk is a signal of many decisions that is under way.
-type bulk struct {
+// sentDecisions is a signal of many decisions that is under way.
+type sentDecisions struct {
 	process  *Process
 	outcomes []Outcome
 	open     []sentDecision // those that were sent, in the order of the signal
@@ -104,7 +104,7 @@ type sentDecision struct {
 
 // address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key.
 // The others are refused.
-func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
+func (b *sentDecisions) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
 	v, _ := b.process.Status(ctx) // without an answer it counts as not split
 	pending := sync.OnceValue(func() []approval.Pending { return b.process.pending(ctx) })
 	for n, d := range list {
@@ -129,7 +129,7 @@ func (b *bulk) address(ctx context.Context, list []Decision) (sendable []Decisio
 }
 
 // ask asks the process what became of the signal, and of its decisions.
-func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
+func (b *sentDecisions) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 	ids := []string{id}
 	for n := range b.open {
 		ids = append(ids, fmt.Sprintf("%s/%d", id, n+1))
@@ -146,7 +146,7 @@ func (b *bulk) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 
 // setOutcomes records the outcomes of the decisions. A decision that the process ended without took no effect: its
 // instance says why.
-func (b *bulk) setOutcomes(ctx context.Context, became []approval.Outcome) error {
+func (b *sentDecisions) setOutcomes(ctx context.Context, became []approval.Outcome) error {
 	return safego.Each(ctx, "client.decisions", len(b.open), maxQueries, func(ctx context.Context, n int) error {
 		d := b.open[n]
 		d.outcome.Count, d.outcome.Refused = became[n].Count, became[n].Reason

@@ -34,7 +34,7 @@ type Decided struct {
 // Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is
 // read from the chain: what was decided since the latest Idea is in the next one.
 func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
-	at, err := c.number(ctx, "list decisions up to", at)
+	at, err := c.checkIdeaNumber(ctx, "list decisions up to", at)
 	if err != nil {
 		return nil, err
 	}

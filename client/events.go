@@ -53,7 +53,7 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		ended := p.watchEnd(ctx)
-		seen := p.watchStatus(ctx, func(err error) { ended <- ending{err: err} })
+		seen := p.watchStatus(ctx, func(err error) { ended <- endResult{err: err} })
 		for {
 			select {
 			case e := <-ended:
@@ -71,14 +71,14 @@ func (p *Process) Events(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-type ending struct {
+type endResult struct {
 	result loop.Result
 	err    error
 }
 
 // watchEnd waits for the end of the process, even while the server is unreachable.
-func (p *Process) watchEnd(ctx context.Context) chan ending {
-	ended := make(chan ending, 2)
+func (p *Process) watchEnd(ctx context.Context) chan endResult {
+	ended := make(chan endResult, 2)
 	var r loop.Result
 	safego.Go("client.events.end", func() (err error) {
 		r, err = p.Result(ctx)
@@ -89,7 +89,7 @@ func (p *Process) watchEnd(ctx context.Context) chan ending {
 		return err
 	}, func(err error) {
 		if ctx.Err() == nil {
-			ended <- ending{r, err}
+			ended <- endResult{r, err}
 		}
 	})
 	return ended
@@ -137,7 +137,7 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 		info, err := p.describe(ctx)
 		// If the server cannot describe the process, the query reports why.
 		return err != nil || pacing.IsWorthAsking(time.Now(),
-			pace.Sight{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
+			pace.Observation{Run: info.GetExecution().GetRunId(), Events: info.GetHistoryLength(),
 				Status: string(statusOf(info)), Awaiting: awaitingOf(info)})
 	}
 	failures := 0
@@ -154,7 +154,7 @@ func (p *Process) newPollWaiter() func(ctx context.Context, unseen bool) {
 		failures = 0
 		Sleep(ctx, pollEvery)
 		for ctx.Err() == nil && !look(ctx) {
-			Sleep(ctx, pacing.UntilNextLook())
+			Sleep(ctx, pacing.DelayToNextDescribe())
 		}
 	}
 }
@@ -170,5 +170,5 @@ func (c *Client) explainUnreachable(ctx context.Context, process string, cause e
 		return nil, kind.Errorf(ErrNoWorker, "a worker serves the task queue %s but does not answer yet: %w",
 			protocol.TaskQueue, cause)
 	}
-	return h, kind.Errorf(ErrNoWorker, "%s; %s: %w", h.Message, h.Mend, cause)
+	return h, kind.Errorf(ErrNoWorker, "%s; %s: %w", h.Message, h.Remedy, cause)
 }

@@ -115,9 +115,9 @@ func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, at int,
 	return fork, nil
 }
 
-// tellOfUndone has a fork at an Idea say which of the Calls that were done by then have been undone since: their values
-// are in State still.
-func (c *Chain) tellOfUndone(ctx context.Context, fork jsonval.Object, at int) error {
+// addUndoneCallErrors has a fork at an Idea say which of the Calls that were done by then have been undone since:
+// their values are in State still.
+func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, at int) error {
 	undone, err := c.undoneHereOrBefore(ctx)
 	if err != nil || len(undone) == 0 {
 		return err

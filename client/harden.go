@@ -55,14 +55,14 @@ func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, 
 // FinishedRun reads the whole chain of a process, and of its parts if it was split. act names the operation in the
 // error, which wraps ErrNotFound if there is no chain.
 func (a *Archive) FinishedRun(ctx context.Context, id, act string) (past.Run, error) {
-	run, err := a.Chain(id).story(ctx, act)
+	run, err := a.Chain(id).readRun(ctx, act)
 	if err != nil {
 		return run, err
 	}
 	parts, err := a.parts(ctx, id)
 	for n := 0; n < len(parts) && err == nil; n++ {
 		var part past.Run
-		if part, err = parts[n].story(ctx, act); err == nil {
+		if part, err = parts[n].readRun(ctx, act); err == nil {
 			run.Parts = append(run.Parts, part)
 		}
 	}
@@ -85,10 +85,10 @@ func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err err
 	return parts, err
 }
 
-// story reads the whole chain.
-func (c *Chain) story(ctx context.Context, act string) (past.Run, error) {
+// readRun reads the whole chain.
+func (c *Chain) readRun(ctx context.Context, act string) (past.Run, error) {
 	s := past.Run{ProcessID: c.process}
-	last, err := c.number(ctx, act, 0)
+	last, err := c.checkIdeaNumber(ctx, act, 0)
 	for at := 1; at <= last && err == nil; at++ {
 		var idea map[string]any
 		if idea, err = c.chains.Load(ctx, c.process, at); err == nil {

@@ -56,7 +56,7 @@ func deafness(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
 
 func noWorker(queue string) *turn.HeldUp {
 	return &turn.HeldUp{Cause: turn.CodeNoWorker, Message: "no worker serves the task queue " + queue,
-		Mend: "start a worker; then it goes on by itself"}
+		Remedy: "start a worker; then it goes on by itself"}
 }
 
 // refusal begins the error with which a worker refuses a process.
@@ -110,7 +110,7 @@ func workerFails(atWhat string) *turn.HeldUp {
 func keysMissing(why string) *turn.HeldUp {
 	return &turn.HeldUp{Cause: turn.CodeKeysMissing,
 		Message: "the worker cannot decrypt it: " + strings.TrimSpace(why[strings.LastIndex(why, ":")+1:]),
-		Mend:    "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
+		Remedy:  "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 }
 
 // refusedTask returns why a worker refused the workflow task that fails, for want of a key; empty: that is not why.

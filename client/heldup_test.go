@@ -69,7 +69,7 @@ func TestWhyAProcessDoesNotAnswerIsSaid(t *testing.T) {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			for _, h := range r.HeldUp {
-				if h.Cause != row.cause || !strings.Contains(h.Message, row.text) || h.Mend == "" {
+				if h.Cause != row.cause || !strings.Contains(h.Message, row.text) || h.Remedy == "" {
 					t.Errorf("%+v", h)
 				}
 				if text, _ := json.Marshal(h); strings.Contains(string(text), "0001-01-01") {

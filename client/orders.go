@@ -59,7 +59,7 @@ func (o StandingOrder) Validate() error {
 // it: there is no such Tool, the giver may not decide on its Calls, the id is in use. It wraps ErrInvalid if the order
 // is malformed. Status().Orders counts the Calls approved under it.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
-	return p.give(ctx, approval.SteerAllow, o.payload(), approval.ReadStandingOrder, o.Key)
+	return p.sendOrder(ctx, approval.SteerAllow, o.payload(), approval.ReadStandingOrder, o.Key)
 }
 
 // Deputy decides in the place of By for a time, on Calls of one process.
@@ -83,11 +83,11 @@ type Deputy struct {
 // a *RefusedError if the process refused it, and wraps ErrInvalid if the Deputy is malformed.
 func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
 	d.ID = cmp.Or(d.ID, "deputy-"+uuid.NewString()[:8])
-	return p.give(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputy, d.Key)
+	return p.sendOrder(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputy, d.Key)
 }
 
-// give sends an order, signed where there is a key and no proof.
-func (p *Process) give(ctx context.Context, signal string, payload jsonval.Object,
+// sendOrder sends an order, signed where there is a key and no proof.
+func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.Object,
 	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
 	o, err := read(payload)
 	if err == nil && key != nil && o.Proof == "" {

@@ -21,11 +21,11 @@ const maxAnswerTime = time.Minute
 // errUnderWay is of an act that has not come to its end, and is not waited for.
 var errUnderWay = errors.New("it is under way")
 
-// act sends an act under an id of its own and returns what became of it, which is not refused. gone says why nothing
-// takes it where the workflow has ended before. leave, if there is one, says of an act that takes its time whether to
-// return errUnderWay.
-func (p *Process) act(
-	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error, leave leaveFunc,
+// sendAct sends an act under an id of its own and returns what became of it, which is not refused. gone says why
+// nothing takes it where the workflow has ended before. leave, if there is one, says of an act that takes its time
+// whether to return errUnderWay.
+func (p *Process) sendAct(
+	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error, leave stopWaitingFunc,
 ) (Count, error) {
 	id := uuid.NewString()
 	key := "id"
@@ -54,13 +54,13 @@ func (p *Process) act(
 	return Count{}, &RefusedError{p.id, name, call, gone().Error(), ""}
 }
 
-// leaveFunc says whether not to wait any longer for an act that a workflow has taken.
-type leaveFunc func(context.Context) bool
+// stopWaitingFunc says whether not to wait any longer for an act that a workflow has taken.
+type stopWaitingFunc func(context.Context) bool
 
 // outcomes asks a workflow what became of acts that were sent to it, and waits until it is known of each, or leave,
 // which may be nil, says otherwise. Of a workflow that has ended without knowing it, none is taken or refused.
 func (p *Process) outcomes(
-	ctx context.Context, workflow string, ids []string, leave leaveFunc,
+	ctx context.Context, workflow string, ids []string, leave stopWaitingFunc,
 ) (list []approval.Outcome, err error) {
 	question, wait := uuid.NewString(), queryTimeout
 	var failed error

@@ -52,7 +52,7 @@ func TestAPanicIsTheErrorOfWhatWasAsked(t *testing.T) {
 			return err
 		},
 		"client.decisions": func(ctx context.Context, p *Process) error {
-			b := &bulk{process: p, open: []sentDecision{{outcome: &Outcome{}}}}
+			b := &sentDecisions{process: p, open: []sentDecision{{outcome: &Outcome{}}}}
 			return b.setOutcomes(ctx, make([]approval.Outcome, 1))
 		},
 		"client.events.end": firstError, "client.events.status": firstError,

@@ -54,7 +54,7 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 	info := d.GetWorkflowExecutionInfo()
 	switch name := info.GetType().GetName(); {
 	case isNotFound(err), isRefused(err):
-		if _, err := p.Chain().number(ctx, "find", 0); errors.Is(err, ErrForgotten) {
+		if _, err := p.Chain().checkIdeaNumber(ctx, "find", 0); errors.Is(err, ErrForgotten) {
 			return nil, err
 		}
 		return nil, kind.Errorf(ErrNotFound, "find process %s: no process has this id", p.id)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	rateFreshFor    = 5 * time.Second  // how long the server's answer is cached
+	rateTTL         = 5 * time.Second  // how long the server's answer is cached
 	minReportedWait = 10 * time.Second // shorter waits are not reported
 	maxReportedWait = 365 * 24 * time.Hour
 )
@@ -33,7 +33,7 @@ type queueRate struct {
 func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if time.Since(r.cachedAt) < rateFreshFor {
+	if time.Since(r.cachedAt) < rateTTL {
 		return r.cached
 	}
 	r.cachedAt, r.cached = time.Now(), nil
@@ -65,7 +65,7 @@ func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) 
 		heldUp = &turn.HeldUp{Cause: turn.CodeRateLimited,
 			Message: fmt.Sprintf("workers begin %.4g %s a second (%s); %d of all processes wait, the last one %s",
 				rate, what, settings, waiting, time.Duration(last)*time.Second),
-			Mend: "raise the limit of all workers (" + settings + "), or wait"}
+			Remedy: "raise the limit of all workers (" + settings + "), or wait"}
 	}
 	if !served {
 		heldUp = noWorker(queue)

@@ -37,7 +37,7 @@ func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resume
 func (s Summary) pausedInTemporal() string {
 	for _, h := range s.HeldUp {
 		if s.NoAnswer && h.Cause == turn.CodeTemporalPaused {
-			return h.Message + ": " + h.Mend
+			return h.Message + ": " + h.Remedy
 		}
 	}
 	return ""

@@ -17,7 +17,7 @@ func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Findin
 	}
 	var runs []ripen.Run
 	for _, id := range processes {
-		run, err := a.decidedRun(ctx, id)
+		run, err := a.readApprovalRun(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -26,8 +26,8 @@ func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Findin
 	return ripen.Judge(runs), nil
 }
 
-// decidedRun reads the log of a process, and of its parts if it was split.
-func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) {
+// readApprovalRun reads the log of a process, and of its parts if it was split.
+func (a *Archive) readApprovalRun(ctx context.Context, id string) (ripen.Run, error) {
 	run := ripen.Run{ProcessID: id}
 	c := a.Chain(id)
 	source, err := c.load(ctx, "read what was decided up to", 0)
@@ -44,7 +44,7 @@ func (a *Archive) decidedRun(ctx context.Context, id string) (ripen.Run, error) 
 		return run, err
 	}
 	for _, of := range append([]*Chain{c}, parts...) {
-		last, err := of.number(ctx, "read what was decided up to", 0)
+		last, err := of.checkIdeaNumber(ctx, "read what was decided up to", 0)
 		for at := 1; at <= last && err == nil; at++ {
 			log, failed := of.chains.LogAt(ctx, of.process, at)
 			run.Log, err = append(run.Log, log...), failed

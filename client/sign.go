@@ -20,7 +20,7 @@ type Signer interface {
 // sign adds the proof to a decision that has a key: of what was shown, or, where the decision names no digest, of what
 // waits now. The error wraps ErrInvalid where the key may not sign it.
 func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
-	if d.Key == nil || d.Proof != "" || !approval.TakesProof(d.Kind) {
+	if d.Key == nil || d.Proof != "" || !approval.AcceptsProof(d.Kind) {
 		return d, nil
 	}
 	if d.Digest == "" {

@@ -112,7 +112,7 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s conne
 		return s, err
 	}
 	err = connect.BeginStore(ctx, c.temporal, c.archive.values)
-	if errors.Is(err, blobs.ErrAway) {
+	if errors.Is(err, blobs.ErrUnavailable) {
 		return s, kind.Errorf(ErrUnreachable, "start process %s: %w", o.ID, err)
 	}
 	if err != nil {

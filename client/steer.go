@@ -185,12 +185,12 @@ func (p *Process) steerAndCount(ctx context.Context, name string, payload map[st
 
 // steerUnless is steerAndCount, and returns errUnderWay if leave says so.
 func (p *Process) steerUnless(
-	ctx context.Context, name string, payload map[string]any, leave leaveFunc,
+	ctx context.Context, name string, payload map[string]any, leave stopWaitingFunc,
 ) (Count, error) {
 	payload, err := offload.Idea(blobs.ForProcess(ctx, p.id), p.client.archive.values, payload)
 	if err != nil {
 		return Count{}, err
 	}
-	return p.act(ctx, p.id, name, "", payload, func() error { return errors.New("the process has ended") },
+	return p.sendAct(ctx, p.id, name, "", payload, func() error { return errors.New("the process has ended") },
 		leave)
 }

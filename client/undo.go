@@ -60,9 +60,9 @@ type Undoing struct {
 	options       UndoOptions
 	undoNumber    int // of As; 0: it has a name of its own
 	idea          map[string]any
-	of            map[[2]string]*backtest.RanInstance // by process or part, and token
-	parts         []map[string]int                    // by Idea of a split process: the latest Idea of each part in it
-	delegateIdeas map[string]any                      // the Ideas that undo what processes of Calls did, by undoneFile
+	of            map[[2]string]*backtest.ExecutedInstance // by process or part, and token
+	parts         []map[string]int                         // by Idea of a split process: the latest Idea of each part
+	delegateIdeas map[string]any                           // the Ideas that undo what Calls' processes did, by undoneFile
 }
 
 // Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
@@ -111,7 +111,7 @@ func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Un
 	if last := len(run.Ideas); o.ToIdea > last {
 		return nil, nil, nil, kind.Errorf(ErrNotFound, "undo %s to Idea %d: there are %d", id, o.ToIdea, last)
 	}
-	instances, err := backtest.ReadRan(run)
+	instances, err := backtest.ReadExecuted(run)
 	if err != nil {
 		return nil, nil, nil, kind.Errorf(ErrInvalid, "undo %s: %w", id, err)
 	}
@@ -120,7 +120,7 @@ func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Un
 		return nil, nil, nil, err
 	}
 	u = &Undoing{Process: id, As: undoID(id, n), AtWork: o.AtWork, archive: a, options: o, undoNumber: n,
-		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.RanInstance{},
+		parts: jsonval.Map(run.Ideas, latestOfParts), of: map[[2]string]*backtest.ExecutedInstance{},
 		delegateIdeas: jsonval.Object{}}
 	calls, err = u.calls(ctx, instances, earlier)
 	return u, run.Ideas, calls, err
@@ -168,7 +168,7 @@ func (u *Undoing) idInUseError() error {
 		u.Process, u.As)
 }
 
-func (u *Undoing) instance(c undo.Call) *backtest.RanInstance {
+func (u *Undoing) instance(c undo.Call) *backtest.ExecutedInstance {
 	return u.of[[2]string{c.Process, c.Instance}]
 }
 
@@ -178,7 +178,7 @@ func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 }
 
 // calls adds to the Calls what the chains of their processes, parts and other processes know about them.
-func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
+func (u *Undoing) calls(ctx context.Context, instances []backtest.ExecutedInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
 	caller := ""
 	if !u.AtWork && !u.options.ofDelegate {
@@ -186,7 +186,7 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.RanInstance,
 			return nil, err
 		}
 	}
-	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkedFrom{}
+	ends, before := map[string]map[ideafile.CallStatus]map[string]int{}, map[string]forkOrigin{}
 	bindings := map[string]map[string]ideafile.ToolBinding{}
 	for n := range instances {
 		i := &instances[n]
@@ -270,9 +270,9 @@ func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.T
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
 		return "", nil
 	}
-	var instances []backtest.RanInstance
+	var instances []backtest.ExecutedInstance
 	if err == nil {
-		instances, err = backtest.ReadRan(run)
+		instances, err = backtest.ReadExecuted(run)
 	}
 	for _, i := range instances {
 		for _, c := range i.Calls {
@@ -339,7 +339,7 @@ func (u *Undoing) ideaOfWhole(part string, at int) int {
 // undoMethod returns how to undo a Call of a Tool. With workers elsewhere, a Tool that nothing runs here may be a Go
 // function there; only the Call itself shows that the LLM wrote its result.
 func (u *Undoing) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
-	if b.Kind == ideafile.KindLatent && u.options.Tools.Elsewhere && !c.WrittenByLLM && t.Undo == nil {
+	if b.Kind == ideafile.KindLatent && u.options.Tools.OtherWorkers && !c.WrittenByLLM && t.Undo == nil {
 		return ideafile.Undo{Kind: ideafile.UndoNever}
 	}
 	return t.UndoUnder(b)
@@ -348,7 +348,7 @@ func (u *Undoing) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBindi
 // endsByIdea maps each Call of the chain to the first Idea that shows it as done, or as failed.
 func (c *Chain) endsByIdea(ctx context.Context) (map[ideafile.CallStatus]map[string]int, error) {
 	first := map[ideafile.CallStatus]map[string]int{ideafile.Done: {}, ideafile.Failed: {}}
-	last, err := c.number(ctx, "undo", 0)
+	last, err := c.checkIdeaNumber(ctx, "undo", 0)
 	for at := 1; at <= last && err == nil; at++ {
 		tell := func(status ideafile.CallStatus, id string) {
 			if reported := first[status]; reported != nil && reported[id] == 0 {

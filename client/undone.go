@@ -29,8 +29,8 @@ type UndoneCall struct {
 	When string `json:"when,omitempty"`
 }
 
-// forkedFrom is the process that another was forked from, and the Calls that were done by then.
-type forkedFrom struct {
+// forkOrigin is the process that another was forked from, and the Calls that were done by then.
+type forkOrigin struct {
 	process string
 	done    map[string]bool // nil: its chain is not there any more
 	undone  map[string]UndoneCall
@@ -54,7 +54,7 @@ func (c *Chain) origin(ctx context.Context, idea *ideafile.Idea) (of *Chain, at 
 	return of, at, nil
 }
 
-func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkedFrom, err error) {
+func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkOrigin, err error) {
 	of, at, err := c.origin(ctx, idea)
 	if f.process = of.process; at == 0 || err != nil {
 		return f, err
@@ -117,7 +117,7 @@ func (c *Chain) undoneBefore(ctx context.Context, idea *ideafile.Idea) (byID map
 
 // processThatDid returns the origin of the fork if the Call was done there: by the origin's chain, if that is not gone,
 // and unless this chain's log records a write of it. Requests of the fork may have the numbers of others of the origin.
-func (f forkedFrom) processThatDid(c undo.Call) string {
+func (f forkOrigin) processThatDid(c undo.Call) string {
 	if f.process == "" || f.done != nil && !f.done[c.ID] || len(c.Writes) > 0 {
 		return ""
 	}

@@ -13,8 +13,8 @@ import (
 
 const (
 	pollEvery = 300 * time.Millisecond
-	// silence is how long a server may stay silent before it counts as unreachable.
-	silence = 15 * time.Second
+	// maxSilence is how long a server may stay silent before it counts as unreachable.
+	maxSilence = 15 * time.Second
 	// workersGrace is what a worker may need before it answers.
 	workersGrace = 5 * time.Second
 )
@@ -53,7 +53,7 @@ func (p *Process) pollUntil(ctx context.Context, ask func() (done bool, err erro
 			lastEventAt = time.Now()
 		default:
 			down := p.client.checkHealth(ctx)
-			if down != nil && time.Since(lastEventAt) > silence {
+			if down != nil && time.Since(lastEventAt) > maxSilence {
 				return kind.Errorf(ErrUnreachable, "reach %s: %w", p.id, down)
 			}
 			if down == nil && !printed && time.Since(lastEventAt) > workersGrace {

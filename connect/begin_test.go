@@ -31,7 +31,7 @@ func TestAStoreIsBegunOnlyWhereTemporalSaysThatItKnowsNoProcess(t *testing.T) {
 		want error
 	}{
 		"no process":    {counter{}, nil},
-		"processes":     {counter{count: 3}, blobs.ErrAway},
+		"processes":     {counter{count: 3}, blobs.ErrUnavailable},
 		"may not count": {counter{err: serviceerror.NewPermissionDenied("no", "")}, nil},
 		"not there":     {counter{err: unavailable}, unavailable},
 	} {

@@ -83,8 +83,8 @@ func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blo
 }
 
 // BeginStore makes sure that a store is there, or begins one. From then on nobody opens it without its keys: what a
-// worker encrypts, no starter writes in the clear. The error wraps blobs.ErrAway where its folder is empty although
-// Temporal knows processes.
+// worker encrypts, no starter writes in the clear. The error wraps blobs.ErrUnavailable where its folder is empty
+// although Temporal knows processes.
 func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
 	unused, err := s.Unused()
 	if unused && err == nil {
@@ -120,7 +120,7 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 	return fmt.Errorf(
 		"%w: %s is empty, but Temporal knows %d processes, whose Ideas lie in a store (is a disk not mounted?); "+
 			"if that store is lost, put an empty file process-idea-store into the folder to begin a new one",
-		blobs.ErrAway, place,
+		blobs.ErrUnavailable, place,
 		n.GetCount())
 }
 

@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// sayPlainly has errors of the connection say what failed, at which address, and what to do, in place of gRPC's words:
-// they end up before people, at every face.
-func sayPlainly() grpc.DialOption {
+// plainErrorsOption has errors of the connection say what failed, at which address, and what to do, in place of gRPC's
+// words: they end up before people, at every face.
+func plainErrorsOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		return plainError(invoker(ctx, method, req, reply, cc, opts...), cc.Target())

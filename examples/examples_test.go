@@ -154,7 +154,7 @@ func TestEveryExampleIsSoundAndItsToolsCanBeBound(t *testing.T) {
 			t.Errorf("%s: %v", name, problems)
 		}
 		idea, _ := parsed(t, name)
-		bindings, problems := kinds.Knowing(builtins(), nil).Bind(idea)
+		bindings, problems := kinds.NewKnown(builtins(), nil).Bind(idea)
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", name, problems)
 		}

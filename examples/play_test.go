@@ -60,7 +60,7 @@ func startWith(t *testing.T, idea *ideafile.Idea, replies []rehearsal.Reply, all
 		runs: map[string]*dataflow.Instance{},
 		told: map[string]ideafile.CallStatus{}, lost: map[int]int{}, http: httptool.New(httptool.Options{Allow: allow})}
 	t.Cleanup(p.http.Close)
-	p.bindings, _ = kinds.Knowing(p.tools, nil).Bind(idea)
+	p.bindings, _ = kinds.NewKnown(p.tools, nil).Bind(idea)
 	p.mind = loop.New(idea, "play", p.bindings, p.started)
 	for _, token := range idea.InstanceTokens() {
 		p.runs[token] = dataflow.New(ideafile.Palette{Tools: idea.Tools, BindingByTool: p.bindings},

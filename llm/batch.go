@@ -123,18 +123,20 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 	}
 	return nil, &Error{
 		Code: turn.CodeLLMUnreachable, Retry: true, IsBatchPending: true,
-		RetryAfter: nextLook(time.Since(time.Unix(b.CreatedAt, 0))),
+		RetryAfter: pollInterval(time.Since(time.Unix(b.CreatedAt, 0))),
 		Message:    fmt.Sprintf("the batch %s is %s", id, cmp.Or(string(b.Status), "on its way")),
 	}
 }
 
 // The times between two looks at a batch: an eighth of its age, within these.
 const (
-	minLook = 2 * time.Second
-	maxLook = 10 * time.Minute
+	minPollInterval = 2 * time.Second
+	maxPollInterval = 10 * time.Minute
 )
 
-func nextLook(age time.Duration) time.Duration { return min(max(age/8, minLook), maxLook) }
+func pollInterval(age time.Duration) time.Duration {
+	return min(max(age/8, minPollInterval), maxPollInterval)
+}
 
 // batchOutput is a line of a batch's output, or of its errors.
 type batchOutput struct {

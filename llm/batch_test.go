@@ -105,7 +105,7 @@ func TestARequestIsSentAsABatchOnceAndReadAsIfItCameNow(t *testing.T) {
 		t.Errorf("it made %v", made)
 	}
 	if _, err := c.ReadBatch(t.Context(), id, "the-key"); !refused(t, err).Retry ||
-		refused(t, err).RetryAfter != minLook {
+		refused(t, err).RetryAfter != minPollInterval {
 		t.Errorf("while it is at work: %+v", err)
 	}
 	b.status = "completed"
@@ -201,7 +201,7 @@ func TestABatchIsLookedAtLessOftenAsItGrowsOld(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Minute: 7500 * time.Millisecond,
 		24 * time.Hour: 10 * time.Minute} {
-		if got := nextLook(age); got != want {
+		if got := pollInterval(age); got != want {
 			t.Errorf("after %s: %s, want %s", age, got, want)
 		}
 	}

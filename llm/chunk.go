@@ -30,7 +30,7 @@ func (s *chunkStream) Next() bool {
 	}
 	s.chunk = newChunk(s.event, len(s.data))
 	for _, c := range s.chunk.choices {
-		if isServersEnd(c.finish) {
+		if isServerAbort(c.finish) {
 			s.err = errInStream{fmt.Sprintf(`{"error": "the server gave up on the reply (finish_reason: %s)"}`, c.finish)}
 			return false
 		}

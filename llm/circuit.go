@@ -15,8 +15,8 @@ const DefaultLongestPause = 5 * time.Minute
 // firstPause is the pause after the first attempt that failed. Each one is half as long again as the one before it.
 const firstPause = time.Second
 
-// knockTime is how long one Request may knock before another one may, where the pauses are still shorter.
-const knockTime = 10 * time.Second
+// probeTimeout is how long one Request may knock before another one may, where the pauses are still shorter.
+const probeTimeout = 10 * time.Second
 
 // Pauses are those between attempts, up to the longest.
 type Pauses struct{ Longest time.Duration }
@@ -46,11 +46,11 @@ type circuit struct {
 
 // outage is the state of an unavailable server or model.
 type outage struct {
-	cause   Error
-	pause   time.Duration
-	noticed time.Time // when an attempt last failed
-	next    time.Time // no attempt before it
-	knocked time.Time // when one last knocked
+	cause    Error
+	pause    time.Duration
+	failedAt time.Time // when an attempt last failed
+	next     time.Time // no attempt before it
+	probedAt time.Time // when one last knocked
 }
 
 func newCircuit(longest time.Duration) *circuit {
@@ -73,14 +73,14 @@ func (c *circuit) admit(model string, now, giveUp time.Time) *Error {
 		if giveUp.IsZero() || !now.Add(held.RetryAfter).After(giveUp) {
 			return held
 		}
-		if next := o.knocked.Add(c.pauses.first()); next.After(now) {
+		if next := o.probedAt.Add(c.pauses.first()); next.After(now) {
 			held.RetryAfter = next.Sub(now)
 			return held
 		}
 	}
 	for _, key := range []string{"", model} {
 		if o := c.outages[key]; o != nil {
-			o.knocked, o.next = now, now.Add(max(o.pause, min(knockTime, c.pauses.longest())))
+			o.probedAt, o.next = now, now.Add(max(o.pause, min(probeTimeout, c.pauses.longest())))
 		}
 	}
 	return nil
@@ -96,12 +96,12 @@ func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Erro
 	case o == nil:
 		o = &outage{pause: c.pauses.first()}
 		c.outages[key] = o
-	case began.Before(o.noticed):
+	case began.Before(o.failedAt):
 		return o.refusal(now)
 	default:
 		o.pause = c.pauses.next(o.pause)
 	}
-	o.cause, o.noticed, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
+	o.cause, o.failedAt, o.next = e, now, now.Add(max(o.pause, e.RetryAfter))
 	return o.refusal(now)
 }
 
@@ -118,24 +118,24 @@ func (c *circuit) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.outages, "")
-	if !isAway(status) {
+	if !isUnavailable(status) {
 		delete(c.outages, model)
 	}
 }
 
-// isAway reports whether a status means that the server behind a proxy is unavailable.
-func isAway(status int) bool { return status >= http.StatusBadGateway }
+// isUnavailable reports whether a status means that the server behind a proxy is unavailable.
+func isUnavailable(status int) bool { return status >= http.StatusBadGateway }
 
 // longSilence is how long a server must have sent nothing for others to be held back. An Idea may allow its Requests
 // less time than the server needs, and that is no reason for the Requests of others to wait.
 const longSilence = 30 * time.Second
 
-// whereAway returns which circuit an error before the first byte opens: the server's, "", or the model's. A silent
+// circuitToOpen returns which circuit an error before the first byte opens: the server's, "", or the model's. A silent
 // server may be loading the model.
-func (x *exchange) whereAway(err error) (key string, away bool) {
+func (x *exchange) circuitToOpen(err error) (key string, away bool) {
 	switch {
 	case x.serverError != nil:
-		return x.params.Model, isAway(x.serverError.status)
+		return x.params.Model, isUnavailable(x.serverError.status)
 	case x.began.IsZero(), x.response != nil: // it was not asked, or answered and broke off
 		return "", false
 	case errors.Is(err, errNoResponse), errors.Is(err, errNoFirstByte):

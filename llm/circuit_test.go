@@ -90,7 +90,7 @@ func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
 	if held := c.admit("m", now.Add(time.Second), time.Time{}); held == nil || !held.HeldBack {
 		t.Errorf("two knock: %v", held)
 	}
-	if held := c.admit("m", now.Add(knockTime), time.Time{}); held != nil {
+	if held := c.admit("m", now.Add(probeTimeout), time.Time{}); held != nil {
 		t.Errorf("one that hangs holds all: %v", held)
 	}
 }

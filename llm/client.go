@@ -107,7 +107,7 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	defer func() { _ = stream.Close() }()
 	reader := newReplyReader(ctx, stream, idle, r.KeepText)
 	reader.reply.FirstByte = time.Now()
-	reader.onWord = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
+	reader.onReplyBegin = func() { x.client.circuit.recordAnswer(x.params.Model, http.StatusOK) }
 	s, parseErr := readSolution(reader, r.OnCall)
 	reader.keepBehind(s.textBehind(&reader.buffered))
 	reader.readRemainder()
@@ -135,21 +135,21 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 // silentError is the server's error where it accepted a Request, and then sent an error in its stream, or the end
 // (nil), in place of a reply.
 func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream error) *Error {
-	if inStream == nil && hasWords(r.stream.strayLines) {
+	if inStream == nil && hasErrorMessage(r.stream.strayLines) {
 		inStream = errInStream{string(r.stream.strayLines)}
 	}
 	if inStream != nil {
 		x.serverError = readServerError(inStream, nil)
 		return x.failure(ctx, inStream)
 	}
-	e := &Error{Code: turn.CodeLLMUnreachable, Retry: x.mayAnswerOtherwise(), Mend: x.client.mend(),
+	e := &Error{Code: turn.CodeLLMUnreachable, Retry: x.canRetry(), Remedy: x.client.unreachableRemedy(),
 		Message: fmt.Sprintf("the LLM's server at %s sent an empty answer", x.client.host())}
 	if finish := r.reply.Finish; finish != "" && finish != "stop" {
-		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.Short(x.redact(finish)))
+		e.Message += fmt.Sprintf(" (finish_reason: %s)", jsonval.ClipForError(x.redact(finish)))
 	}
 	if r.reasons || r.filter.thought {
 		e.Message += ", with reasoning only"
-		e.Mend, e.ThoughtOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
+		e.Remedy, e.ReasoningOnly = "it writes where it may write more (config.llm.maxTokens), or reasons less", true
 	}
 	if text := oneLine(r.stream.strayLines); text != "" {
 		e.Message += ", with this text: " + x.redactedBeginning(text)
@@ -157,8 +157,8 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 	return e
 }
 
-// mayAnswerOtherwise reports whether the server may give another answer: that of a batch stays what it is.
-func (x *exchange) mayAnswerOtherwise() bool { return len(x.request.Completion) == 0 }
+// canRetry reports whether the server may give another answer: that of a batch stays what it is.
+func (x *exchange) canRetry() bool { return len(x.request.Completion) == 0 }
 
 // transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes
 // one.

@@ -21,10 +21,10 @@ type Error struct {
 	Message        string // without the key
 	Retry          bool   // whether another attempt may succeed
 	RetryAfter     time.Duration
-	Mend           string // what ends the wait where another attempt may succeed
+	Remedy         string // what ends the wait where another attempt may succeed
 	HeldBack       bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
 	IsBatchPending bool   // nothing is wrong: a batch is not ready yet
-	ThoughtOnly    bool   // the answer was reasoning, and nothing else: it costs as much as any other
+	ReasoningOnly  bool   // the answer was reasoning, and nothing else: it costs as much as any other
 }
 
 // Error returns the message.
@@ -37,16 +37,16 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 		return held
 	}
 	e := x.classify(err)
-	e.Mend, e.Retry = cmp.Or(e.Mend, x.client.mend()), e.Retry && x.mayAnswerOtherwise()
-	key, away := x.whereAway(err)
+	e.Remedy, e.Retry = cmp.Or(e.Remedy, x.client.unreachableRemedy()), e.Retry && x.canRetry()
+	key, away := x.circuitToOpen(err)
 	if !away || !e.Retry || ctx.Err() != nil {
 		return e
 	}
 	return x.client.circuit.recordFailure(key, *e, x.began, time.Now())
 }
 
-// mend is what ends the wait for a server.
-func (c *Client) mend() string {
+// unreachableRemedy is what ends the wait for a server.
+func (c *Client) unreachableRemedy() string {
 	return "it goes on by itself once the server answers; the worker's " + c.config.variable("OPENAI_BASE_URL") +
 		" says which server that is"
 }
@@ -57,7 +57,7 @@ func (x *exchange) classify(err error) *Error {
 		e := &Error{Code: turn.CodeLLMUnreachable, Message: limited.Error(), Retry: true, RetryAfter: limited.wait,
 			HeldBack: true}
 		if limited.words == "" {
-			e.Code, e.Mend = turn.CodeRateLimited, "it goes on by itself; higher limits are settings of the worker"
+			e.Code, e.Remedy = turn.CodeRateLimited, "it goes on by itself; higher limits are settings of the worker"
 		}
 		return e
 	}
@@ -80,7 +80,7 @@ func (x *exchange) classify(err error) *Error {
 			says = "gives no reply"
 		}
 		message := fmt.Sprintf("the LLM's server at %s %s: %s", x.client.host(), says, x.redact(x.cause(err)))
-		if isNone && x.isPage() {
+		if isNone && x.isHTMLReply() {
 			return &Error{Code: turn.CodeLLMUnreachable, Message: message + ". See that " +
 				x.client.config.variable("OPENAI_BASE_URL") + " is the address of an LLM's server, and that no proxy " +
 				"wants a login before it; then resume the process"}
@@ -90,7 +90,7 @@ func (x *exchange) classify(err error) *Error {
 	}
 	message := fmt.Sprintf("the LLM's server answered %d: %s", e.status, x.redact(e.text()))
 	if !e.transient() {
-		if cure := x.cure(); cure != "" {
+		if cure := x.serverErrorRemedy(); cure != "" {
 			message = strings.TrimRight(message, ".") + ". " + cure + "resume the process"
 		}
 		return &Error{Code: turn.CodeLLMError, Message: message}
@@ -99,8 +99,8 @@ func (x *exchange) classify(err error) *Error {
 		RetryAfter: x.retryAfter()}
 }
 
-// cure is what mends an error of the server at the worker; "" where that is not known.
-func (x *exchange) cure() string {
+// serverErrorRemedy is what mends an error of the server at the worker; "" where that is not known.
+func (x *exchange) serverErrorRemedy() string {
 	e, isBatch := x.serverError, x.response != nil && !isStream(x.response.Request)
 	switch {
 	case e.status == http.StatusUnauthorized,
@@ -114,10 +114,10 @@ func (x *exchange) cure() string {
 	return ""
 }
 
-// isPage reports whether a page for people came in place of a reply, as from a proxy that wants a login, or from an
-// address that is not an LLM's: a person must mend that, and waiting does not. A batch is waited for all the same: its
-// server has taken it.
-func (x *exchange) isPage() bool {
+// isHTMLReply reports whether a page for people came in place of a reply, as from a proxy that wants a login, or from
+// an address that is not an LLM's: a person must mend that, and waiting does not. A batch is waited for all the same:
+// its server has taken it.
+func (x *exchange) isHTMLReply() bool {
 	return x.response != nil && isStream(x.response.Request) && isHTML(x.response)
 }
 
@@ -156,7 +156,7 @@ const maxMessage = 2000
 // redact removes the key from a server's text and shortens it, in that order, since half a key would not be found.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
-		text = secret.NewStriker(map[string]string{"OPENAI_API_KEY": key}).StrikeText(text)
+		text = secret.NewRedactor(map[string]string{"OPENAI_API_KEY": key}).RedactText(text)
 	}
 	return jsonval.Clip(text, maxMessage)
 }

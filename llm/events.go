@@ -141,15 +141,15 @@ func (e *eventReader) emitEvent() bool {
 	if unusual && e.err == nil && e.parsed.Exists("error") {
 		e.err = errInStream{string(data)}
 	}
-	if e.err == nil && !e.bare && e.parsed != nil && !e.parsed.Exists("choices") && hasWords(data) {
+	if e.err == nil && !e.bare && e.parsed != nil && !e.parsed.Exists("choices") && hasErrorMessage(data) {
 		e.keepStray(bytes.TrimSpace(data))
 	}
 	e.event, e.name, e.parsed = e.parsed, "", nil
 	return e.err == nil
 }
 
-// hasWords reports whether data without a key for errors says in words what went wrong.
-func hasWords(data []byte) bool {
+// hasErrorMessage reports whether data without a key for errors says in words what went wrong.
+func hasErrorMessage(data []byte) bool {
 	e := parseServerError(data)
 	return e.message != "" && e.message != e.raw
 }
@@ -187,7 +187,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		return json.Marshal(map[string]string{"error": strings.TrimSpace(string(data))})
 	}
 	switch failure, ok := m["error"]; {
-	case ok && saysNothing(failure):
+	case ok && isEmptyError(failure):
 		delete(m, "error")
 	case ok && bytes.IndexByte([]byte(`{["`), failure[0]) < 0: // true: what it is stands beside it
 		return json.Marshal(map[string]json.RawMessage{"error": data})
@@ -202,7 +202,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 		return json.Marshal(m)
 	}
 	if m["choices"] == nil && !bytes.HasPrefix(m["message"], []byte("{")) {
-		if hasWords(data) { // SiliconFlow
+		if hasErrorMessage(data) { // SiliconFlow
 			return json.Marshal(map[string]json.RawMessage{"error": data})
 		}
 	}
@@ -220,8 +220,8 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 // errUnreadable means that what a server sent is not of the protocol.
 type errUnreadable struct{ error }
 
-// saysNothing reports whether an error is none: servers send null, "" and {"code": 0} beside what they answer.
-func saysNothing(failure json.RawMessage) bool {
+// isEmptyError reports whether an error is none: servers send null, "" and {"code": 0} beside what they answer.
+func isEmptyError(failure json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(failure, &v) != nil {
 		return false

@@ -31,8 +31,8 @@ func isCut(finish string) bool {
 	return false
 }
 
-// isServersEnd reports whether a server gave up on a reply. DeepSeek, Zhipu, vLLM, SGLang and watsonx say it so.
-func isServersEnd(finish string) bool {
+// isServerAbort reports whether a server gave up on a reply. DeepSeek, Zhipu, vLLM, SGLang and watsonx say it so.
+func isServerAbort(finish string) bool {
 	switch strings.ToLower(finish) {
 	case "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled", "time_limit":
 		return true

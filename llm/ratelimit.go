@@ -29,8 +29,8 @@ type rateLimiter struct {
 
 // modelPause is how long a server asked not to be called for a model, in the server's own words.
 type modelPause struct {
-	until time.Time
-	words string
+	until      time.Time
+	serverText string
 }
 
 // sharedRate is a limit that all workers share, if it has a SharedRate.
@@ -133,7 +133,7 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at the
 		// same moment.
 		delete(l.reservations, key)
-		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.paused[model].words
+		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.paused[model].serverText
 	}
 	at, ok := l.reservations[key]
 	if !ok {

@@ -15,12 +15,12 @@ import (
 // replyReader is the text of a reply as an io.Reader. It takes a chunk from the stream only if the parser asks for
 // more, so that a Call that closes within a chunk is handed out before the next chunk is waited for.
 type replyReader struct {
-	ctx    context.Context // the caller's; the stream's own also ends with errSilent
-	stream *chunkStream
-	idle   *idleTimer
-	reply  *Reply
-	filter textFilter
-	onWord func() // called once, when the LLM's reply begins; nil: it was called
+	ctx          context.Context // the caller's; the stream's own also ends with errSilent
+	stream       *chunkStream
+	idle         *idleTimer
+	reply        *Reply
+	filter       textFilter
+	onReplyBegin func() // called once, when the LLM's reply begins; nil: it was called
 
 	buffered     bytes.Buffer     // text that the parser has not read yet
 	all          *strings.Builder // nil unless all text is kept
@@ -95,10 +95,10 @@ func (r *replyReader) takeChunk(c chunk) {
 		if choice.whole && r.filter.bytes > 0 { // which came piece by piece
 			choice.content, choice.refusal, choice.functions = "", "", nil
 		}
-		if r.onWord != nil && (choice.reasons || choice.content != "" || choice.refusal != "" ||
+		if r.onReplyBegin != nil && (choice.reasons || choice.content != "" || choice.refusal != "" ||
 			len(choice.functions) > 0 || choice.finish != "" && choice.finish != "error") {
-			r.onWord()
-			r.onWord = nil
+			r.onReplyBegin()
+			r.onReplyBegin = nil
 		}
 		r.reasons = r.reasons || choice.reasons
 		if choice.finish != "" {

@@ -33,13 +33,13 @@ type ProcessStart struct {
 	// works for.
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
 	// ByHand is who began processes of a schedule by hand, in the order of time.
-	ByHand []BegunByHand `json:"byHand,omitempty"`
+	ByHand []ManualStart `json:"byHand,omitempty"`
 	// SaveActions is inherited from the process that this one is a part or a delegate of: see InstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 }
 
-// BegunByHand is who began a process of a schedule by hand, and when; an empty By did not say who they are.
-type BegunByHand struct {
+// ManualStart is who began a process of a schedule by hand, and when; an empty By did not say who they are.
+type ManualStart struct {
 	By string `json:"by"`
 	policy.Account
 	At time.Time `json:"at"`

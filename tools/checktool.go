@@ -20,7 +20,7 @@ func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
 		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil
 		if !known && f.params.AdditionalProperties != nil && f.params.AdditionalProperties.Not != nil {
-			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.Short(p),
+			ps.Add(at, "the Go function %s takes no parameter %q%s", name, jsonval.ClipForError(p),
 				diag.DidYouMeanOrListNames(p, jsonval.SortedKeys(props)))
 			continue
 		}

@@ -23,7 +23,7 @@ func TestAFunctionSaysHowItIsTakenBack(t *testing.T) {
 	if len(ps.Errors()) > 0 {
 		t.Fatal(ps)
 	}
-	bindings, _ := kinds.Knowing(r, nil).Bind(idea)
+	bindings, _ := kinds.NewKnown(r, nil).Bind(idea)
 	for name, want := range map[string]ideafile.UndoKind{"book": ideafile.UndoByTool, "look": ideafile.UndoNone,
 		"send": ideafile.UndoNever,
 		"add":  ideafile.UndoNone, "write": ideafile.UndoNone, "own": ideafile.UndoNever} {

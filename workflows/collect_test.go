@@ -91,7 +91,7 @@ func TestCollectingLeavesWhatHistoriesNeedAndTakesTheChain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := chains.Collect(t.Context(), chain.Rules{Before: time.Now().Add(time.Hour), Held: held, Remove: true})
+	c, err := chains.Collect(t.Context(), chain.Rules{Before: time.Now().Add(time.Hour), Temporal: held, Remove: true})
 	if err != nil || c.Values == 0 || c.Kept.Values == 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}

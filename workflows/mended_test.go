@@ -180,7 +180,7 @@ func TestAProcessWhoseStoreCannotBeWrittenWaitsAndGoesOnWhenItCan(t *testing.T) 
 	})
 	eventually(t, "the process says that its store holds it up, and what mends it", func() bool {
 		v := s.processStatus()
-		return len(v.HeldUp) == 1 && strings.HasPrefix(v.HeldUp[0].Cause, "store_") && v.HeldUp[0].Mend != "" &&
+		return len(v.HeldUp) == 1 && strings.HasPrefix(v.HeldUp[0].Cause, "store_") && v.HeldUp[0].Remedy != "" &&
 			slices.Contains(v.Waiting, v.HeldUp[0].String())
 	})
 	_, metrics := p.Get("/metrics")

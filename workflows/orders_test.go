@@ -29,7 +29,7 @@ func (s *scenario) steer(name string, payload map[string]any) (refused string) {
 	return ""
 }
 
-func (s *scenario) order(id string) (o approval.GivenOrder) {
+func (s *scenario) order(id string) (o approval.OrderState) {
 	s.t.Helper()
 	for _, given := range s.processStatus().Orders {
 		if given.ID == id {

@@ -76,7 +76,7 @@ func (s *scenario) heldUp(says ...string) {
 	})
 	h := v.HeldUp[0]
 	if v.Status != loop.StatusRunning || h.Cause != turn.CodeLLMUnreachable || h.Since.IsZero() || h.Next.IsZero() ||
-		h.Until.Before(h.Next) || h.Mend == "" {
+		h.Until.Before(h.Next) || h.Remedy == "" {
 		s.t.Errorf("%s: %+v", v.Status, h)
 	}
 	for _, text := range says {

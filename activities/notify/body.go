@@ -124,17 +124,17 @@ func decisionText(d approval.Notice) string {
 	}
 	text := approval.Decision{Kind: d.DecisionKind}.PastTense()
 	if d.DecidedBy != "" {
-		text += " by " + isolated(jsonval.Short(d.DecidedBy))
+		text += " by " + isolated(jsonval.ClipForError(d.DecidedBy))
 	}
 	if d.DecidedFor != "" {
-		text += " in place of " + isolated(jsonval.Short(d.DecidedFor))
+		text += " in place of " + isolated(jsonval.ClipForError(d.DecidedFor))
 	}
 	return text
 }
 
 func remarkText(r approval.NoticeRemark) string {
 	for _, name := range []*string{&r.By, &r.To, &r.ToGroup} {
-		*name = isolated(jsonval.Short(*name))
+		*name = isolated(jsonval.ClipForError(*name))
 	}
 	return r.String()
 }

@@ -49,7 +49,7 @@ type Sender struct {
 	link    string
 	keys    []*webhook.Webhook
 	client  *http.Client
-	striker *secret.Striker
+	striker *secret.Redactor
 	now     func() time.Time
 }
 
@@ -96,7 +96,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 			secrets[fmt.Sprintf("part %d", n)] = part
 		}
 	}
-	s.striker = secret.NewStriker(secrets)
+	s.striker = secret.NewRedactor(secrets)
 	s.client = &http.Client{Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return s, nil
@@ -120,14 +120,14 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	body := s.body(n, words)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url, bytes.NewReader(body))
 	if err != nil {
-		return &Error{text: s.striker.StrikeText(err.Error())}
+		return &Error{text: s.striker.RedactText(err.Error())}
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "processidea")
 	s.sign(r.Header, id, body)
 	answer, err := s.client.Do(r)
 	if err != nil {
-		return &Error{Retry: true, text: s.striker.StrikeText(err.Error())}
+		return &Error{Retry: true, text: s.striker.RedactText(err.Error())}
 	}
 	defer answer.Body.Close()
 	reply, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
@@ -137,5 +137,5 @@ func (s *Sender) Send(ctx context.Context, id string, n approval.Notices, words 
 	retry := answer.StatusCode == 408 || answer.StatusCode == 429 || answer.StatusCode >= 500
 	return &Error{Retry: retry,
 		text: fmt.Sprintf("it answers %d: %s", answer.StatusCode,
-			jsonval.Clip(s.striker.StrikeText(strings.TrimSpace(string(reply))), maxReply))}
+			jsonval.Clip(s.striker.RedactText(strings.TrimSpace(string(reply))), maxReply))}
 }

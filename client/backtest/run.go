@@ -61,7 +61,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	if err != nil {
 		return nil, nil, err
 	}
-	known.Elsewhere = true // nothing runs here, so that what a Tool is run by need not be known
+	known.OtherWorkers = true // nothing runs here, so that what a Tool is run by need not be known
 	whole, err := backtest.WithDataOf(d.Read, past[0])
 	if err != nil {
 		return nil, nil, kind.Of(client.ErrInvalid, err)

@@ -76,14 +76,14 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 // remove has the store forget, and then deletes the histories, which say where something lies.
 func (r *Result) remove(
 	ctx context.Context, x *executions, o Options,
-	forget func(context.Context, chain.Forgetting) (*chain.ForgottenContents, error),
+	forget func(context.Context, chain.ForgetOptions) (*chain.ForgottenContents, error),
 ) error {
 	open := x.Archive().Store().Keys().OpenPayload
-	contents, err := forget(ctx, chain.Forgetting{
+	contents, err := forget(ctx, chain.ForgetOptions{
 		Process: r.Process, Instance: r.Instance, QuietPeriod: blobs.RemovalSettleTime, Open: open,
 		Forgotten: chain.Forgotten{At: time.Now().UTC(), By: o.Name, Reason: o.Reason},
-		Held: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
-			return chain.ReadTemporalApart(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.selects, open)
+		ReadReferences: func(ctx context.Context) (own, others *chain.NamespaceContents, err error) {
+			return chain.ReadTemporalSeparately(ctx, x.Temporal().WorkflowService(), x.Namespace(), x.selects, open)
 		},
 	})
 	if err != nil {

@@ -91,7 +91,7 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		for tries := 0; taken > atMost && tries < 3; tries++ { // a busy machine collects garbage late
 			taken = atItsPeak(func() {
 				_, problems, err = ideafiles.Load(source,
-					ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.CountReplies, Elsewhere: true})
+					ideafiles.Tools{Known: kinds.NewKnown(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true})
 				text = problems.Error()
 			})
 		}
@@ -189,7 +189,7 @@ func TestATableTakesLessThanTenTimesItsSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := live()
-		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.Knowing(nil, nil), Elsewhere: true})
+		d, problems, err := ideafiles.Load(source, ideafiles.Tools{Known: kinds.NewKnown(nil, nil), OtherWorkers: true})
 		taken := live() - before
 		if err != nil || len(problems.Errors()) > 0 || len(d.Read.Context) < 10_000 {
 			t.Fatalf("%s: %v, %v", name, err, problems)

@@ -111,7 +111,7 @@ func readTable(
 		row := row{file: file, line: skipped + line, fields: make(jsonval.Object, len(header))}
 		wrong := row.fill(header, cells, schemas, untyped, known)
 		row.isWrong = len(wrong) > 0
-		thousands.see(row.fields)
+		thousands.observe(row.fields)
 		ps.Append(wrong...)
 		rows = append(rows, row)
 	}
@@ -259,7 +259,7 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 	}
 	typed := kind != ideafile.TypeInput
 	for n, key := range header {
-		text := keptText.ReplaceAllString(cells[n], "$1")
+		text := quotedNumberText.ReplaceAllString(cells[n], "$1")
 		meta := key == "_instance" || key == "type"
 		if text == "" && (meta || typed) {
 			continue
@@ -354,7 +354,7 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	if text == "" {
 		return text, isText, nil
 	}
-	if err := spoiledCell(text, types); err != nil {
+	if err := spreadsheetDamage(text, types); err != nil {
 		return nil, false, err
 	}
 	for _, t := range types {
@@ -366,7 +366,7 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 		err = fmt.Errorf("want %s, not %q", strings.Join(types, " or "), text)
 		if slices.Contains(types, "boolean") {
 			err = fmt.Errorf("%w: a boolean is written true or false", err)
-		} else if grouped.MatchString(text) {
+		} else if groupedNumber.MatchString(text) {
 			err = fmt.Errorf("%w: thousands are not separated, and a decimal is written with a point", err)
 		} else if decimalComma.MatchString(text) {
 			err = fmt.Errorf("%w: a decimal is written with a point", err)
@@ -427,10 +427,10 @@ func takesEmptyText(schema any) bool {
 var (
 	// decimalComma finds 12,50 and 1.234,50.
 	decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
-	// keptText finds ="007", which keeps a spreadsheet from reading a number.
-	keptText = regexp.MustCompile(`^="([^"]*)"$`)
-	// grouped finds 1,234.50 and 1 234,50.
-	grouped = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
+	// quotedNumberText finds ="007", which keeps a spreadsheet from reading a number.
+	quotedNumberText = regexp.MustCompile(`^="([^"]*)"$`)
+	// groupedNumber finds 1,234.50 and 1 234,50.
+	groupedNumber = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
 )
 
 // cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE, and spaces around amounts.

@@ -118,7 +118,7 @@ func (r *delegateReader) readDelegate(key string) error {
 		// be told.
 		_, wrong := r.known.bind(read)
 		for _, p := range wrong {
-			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.Elsewhere
+			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.OtherWorkers
 			r.problems.Append(p)
 		}
 	}

@@ -18,7 +18,7 @@ func NamedBy(idea map[string]any, column string, messages []any) (map[string]any
 	}
 	if !known[column] {
 		names := jsonval.SortedKeys(known)
-		message := "no row has a column " + jsonval.Shown(column) + diag.DidYouMeanOrListNames(column, names)
+		message := "no row has a column " + jsonval.QuoteForError(column) + diag.DidYouMeanOrListNames(column, names)
 		return nil, &diag.Problem{JSONPath: "key", Message: message}
 	}
 	read := refexpr.Reference{Kind: ideafile.TypeInput, Path: jsonval.Path{column}}.String()

@@ -61,7 +61,7 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 	if whole {
 		problems.Append(d.placeInRows(known.Problems(d.Read))...)
 	}
-	known.Elsewhere = known.Elsewhere || d.Read.Simulation != nil
+	known.OtherWorkers = known.OtherWorkers || d.Read.Simulation != nil
 	problems.Append(ideafile.FindUndoes(d.Idea, nil)...)
 	if err := d.ReadDelegates(known, &problems); err != nil {
 		return nil, nil, err

@@ -46,7 +46,7 @@ func loaded(t *testing.T, given, instances, replies string) *Definition {
 var builtins = func() Tools {
 	r := tools.NewRegistry()
 	builtin.Register(r, nil)
-	return Tools{Known: kinds.Knowing(r, nil), Replies: rehearsal.CountReplies}
+	return Tools{Known: kinds.NewKnown(r, nil), Replies: rehearsal.CountReplies}
 }()
 
 const (
@@ -162,7 +162,7 @@ func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *tes
 
 func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 	known := builtins
-	known.Elsewhere = true
+	known.OtherWorkers = true
 	problems := known.Problems(ideaOf(t,
 		`{"schema":{"tools":{"t":{"type":"object","properties":{},"_activity":"noSuchTool"}}}}`))
 	wantProblem(t, problems, "$.schema.tools.t._activity", "noSuchTool")
@@ -174,7 +174,7 @@ func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 // Of a complete Plan too, only what depends on the worker's Tools is left to it.
 func TestWhatARemoteWorkerWouldFindAsWellIsAnError(t *testing.T) {
 	known := builtins
-	known.Elsewhere = true
+	known.OtherWorkers = true
 	for place, idea := range map[string]string{
 		"$.config.quality.recheck": `{"config":{"quality":{"recheck":0.1}},"context":[{"type":"plan","stage":"complete","plan":[]}]}`,
 		"":                         `{"schema":{"tools":{"ask":{}}},"context":[{"type":"plan","stage":"complete","plan":[{"_tool":"ask"}]}]}`,

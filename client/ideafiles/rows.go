@@ -129,11 +129,11 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 		}
 		if alike := names.reserve(token); alike != "" {
 			ps.Add(r.place()+" $._instance", "%s", ideafile.ConfusableTokensError(token, alike))
-		} else if alike := names.seen.AddToken(token); alike != "" {
+		} else if alike := names.visibleNames.AddToken(token); alike != "" {
 			ps.Warn(r.place()+" $._instance", "%s", ideafile.LookalikeTokensError(token, alike))
 		}
 	}
-	given, fits := givenBefore(idea), inputFits(idea)
+	given, fits := rowsByPayload(idea), inputFits(idea)
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
 			ps.Add(r.place(), "the row has %d fields; a spreadsheet has at most %d columns",
@@ -188,15 +188,15 @@ func (r row) inputProblems(message jsonval.Object, fits func(any) error) (ps dia
 	return ps
 }
 
-// payloadOf names the data of one kind that one instance has.
-type payloadOf struct{ instance, kind string }
+// payloadKey names the data of one kind that one instance has.
+type payloadKey struct{ instance, kind string }
 
-// givenBefore says in which row instances have their data already; 0: in the Idea.
-func givenBefore(idea *ideafile.Idea) map[payloadOf]int {
-	given := map[payloadOf]int{}
+// rowsByPayload says in which row instances have their data already; 0: in the Idea.
+func rowsByPayload(idea *ideafile.Idea) map[payloadKey]int {
+	given := map[payloadKey]int{}
 	for _, m := range idea.Context {
 		if m.InstanceToken != "" && m.PayloadKind != "" && len(jsonval.AsObject(m.Payload)) > 0 {
-			given[payloadOf{m.InstanceToken, m.PayloadKind}] = 0
+			given[payloadKey{m.InstanceToken, m.PayloadKind}] = 0
 		}
 	}
 	return given
@@ -304,11 +304,11 @@ func (r row) message(names *namer) (m jsonval.Object, named bool) {
 }
 
 // problems reports what is wrong with a row's message, and notes which data it gives: two rows must not give the same.
-func (r row) problems(message any, named bool, given map[payloadOf]int) diag.Problems {
+func (r row) problems(message any, named bool, given map[payloadKey]int) diag.Problems {
 	var ps diag.Problems
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
 	if ok && named {
-		of := payloadOf{m.InstanceToken, m.PayloadKind}
+		of := payloadKey{m.InstanceToken, m.PayloadKind}
 		if line, again := given[of]; again && m.PayloadKind != "" && m.InstanceToken != "" {
 			before := "the Idea"
 			if line > 0 {

@@ -38,19 +38,19 @@ func Find(given, instances, replies string) (Source, error) {
 	if !info.IsDir() {
 		return s, nil
 	}
-	if s.Idea, err = onlyOne(given, ideaNames); err != nil {
+	if s.Idea, err = findOnlyFile(given, ideaNames); err != nil {
 		return s, err
 	}
 	if s.Idea == "" {
 		return s, invalid("find Idea in %s: it has none of %s", given, strings.Join(ideaNames, ", "))
 	}
 	if s.Instances == "" {
-		if s.Instances, err = onlyOne(given, instanceNames); err != nil {
+		if s.Instances, err = findOnlyFile(given, instanceNames); err != nil {
 			return s, err
 		}
 	}
 	if s.Replies == "" {
-		s.Replies, err = onlyOne(given, replyNames)
+		s.Replies, err = findOnlyFile(given, replyNames)
 	}
 	return s, err
 }
@@ -74,8 +74,8 @@ func FindAll(folder string) (all []Source, err error) {
 	return all, nil
 }
 
-// onlyOne finds the one file of the names that a folder holds; empty where it holds none.
-func onlyOne(folder string, names []string) (string, error) {
+// findOnlyFile finds the one file of the names that a folder holds; empty where it holds none.
+func findOnlyFile(folder string, names []string) (string, error) {
 	var found []string
 	for _, name := range names {
 		info, err := os.Stat(filepath.Join(folder, name))

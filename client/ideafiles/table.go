@@ -214,19 +214,19 @@ var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMB
 	`NAMN\?|(SAKNAS|VÄRDEFEL|REFERENS|OGILTIGT)!|YOK|AD\?|(DEĞER|SAYI/0|BAŞV|SAYI)!)|` + //nolint:misspell // Swedish
 	`(Err|Fehler|Erreur):5\d\d)$`)
 
-// shortened finds numbers that Excel shows, and writes, in this form since they have twelve digits or more.
-var shortened = regexp.MustCompile(`^-?\d([.,]\d{1,5})?E\+(1[1-9]|[2-9]\d)$`)
+// shortenedNumber finds numbers that Excel shows, and writes, in this form since they have twelve digits or more.
+var shortenedNumber = regexp.MustCompile(`^-?\d([.,]\d{1,5})?E\+(1[1-9]|[2-9]\d)$`)
 
-// spoiledCell is why a cell says something else than it did in the spreadsheet; nil: it does not. types are the
+// spreadsheetDamage is why a cell says something else than it did in the spreadsheet; nil: it does not. types are the
 // column's.
-func spoiledCell(text string, types []string) error {
+func spreadsheetDamage(text string, types []string) error {
 	switch {
 	case len(text) >= 3 && strings.Trim(text, "#") == "":
 		return fmt.Errorf("the cell says %s, since its column was too narrow in the spreadsheet: widen the column, "+
 			"and save the file again", text[:3])
 	case spreadsheetErrors.MatchString(text):
 		return fmt.Errorf("the cell says %s, which is an error of the spreadsheet: mend its formula, or empty it", text)
-	case shortened.MatchString(text) && !slices.Contains(types, "number"):
+	case shortenedNumber.MatchString(text) && !slices.Contains(types, "number"):
 		return fmt.Errorf("the cell says %s, as spreadsheets shorten long numbers, and its digits are lost: format "+
 			"the column as text or as a whole number there; if it is a measure, give the column the type number", text)
 	}
@@ -238,7 +238,7 @@ type thousandsColumns map[string]bool
 
 var thousandsPoint = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)
 
-func (t thousandsColumns) see(row jsonval.Object) {
+func (t thousandsColumns) observe(row jsonval.Object) {
 	for key, v := range row {
 		if n, ok := v.(json.Number); ok && strings.Contains(n.String(), ".") {
 			was, seen := t[key]

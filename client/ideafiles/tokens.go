@@ -29,16 +29,16 @@ func SortedTokens[T any](byToken map[string]T) []string {
 
 // namer names instances in order and leaves out the names that are taken.
 type namer struct {
-	used spelling.TokenIndex
-	seen ideafile.VisibleTokens
-	last int
+	used         spelling.TokenIndex
+	visibleNames ideafile.VisibleTokens
+	last         int
 }
 
 func newNamer(idea *ideafile.Idea) *namer {
 	n := &namer{}
 	for _, t := range idea.InstanceTokens() {
 		n.reserve(t)
-		n.seen.AddToken(t)
+		n.visibleNames.AddToken(t)
 	}
 	return n
 }

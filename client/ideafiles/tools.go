@@ -24,8 +24,8 @@ type Known interface {
 type Tools struct {
 	// Known checks Tools; nil: the workers do, once the process starts.
 	Known Known
-	// Elsewhere: the workers belong to another program and may know more Tools, so that a missing one is a warning.
-	Elsewhere bool
+	// OtherWorkers: the workers belong to another program and may know more Tools, so that a missing one is a warning.
+	OtherWorkers bool
 	// OthersPossible: nothing is to be run now, and another worker may have further Tools, so that one is a warning
 	// that resembles none of those that are known.
 	OthersPossible bool
@@ -45,14 +45,14 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 			problem.Message += "; a worker of your own may have it, and must then run the process"
 			continue
 		}
-		problem.IsWarning = t.Elsewhere || problem.IsWarning
+		problem.IsWarning = t.OtherWorkers || problem.IsWarning
 		if isActivity {
 			problem.Message += diag.DidYouMeanOrListNames(name, t.names())
 		}
 	}
 	problems := t.misspelt(idea, bindings)
 	problems.Append(check.Check(idea, bindings)...)
-	if t.Elsewhere {
+	if t.OtherWorkers {
 		certain := check.CheckDirectPlans(idea, nil) // the workers find the same
 		demoteToWarnings(problems, slices.DeleteFunc(check.CheckDirectPlans(idea, bindings),
 			func(p diag.Problem) bool { return slices.Contains(certain, p) }))

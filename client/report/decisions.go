@@ -90,7 +90,7 @@ func decider(d approval.Decision) string {
 	if len(d.Groups) > 0 {
 		who += " of " + strings.Join(d.Groups, ", ")
 	}
-	return text(approval.InPlaceOf(who, d.OnBehalfOf))
+	return text(approval.DeputyText(who, d.OnBehalfOf))
 }
 
 // proofOf says how it is proved who decided. What the words claim is checked by verifying the chain.

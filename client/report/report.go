@@ -77,7 +77,7 @@ type State struct {
 
 // Write writes all of a process as one HTML file. The error wraps client.ErrNotFound where the store has no Idea of it.
 func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) error {
-	r, err := Of(ctx, c, process)
+	r, err := New(ctx, c, process)
 	if err != nil {
 		return err
 	}
@@ -89,8 +89,8 @@ func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) er
 	return err
 }
 
-// Of reads everything about a process that Write needs.
-func Of(ctx context.Context, c *client.Chain, process string) (*Report, error) {
+// New reads everything about a process that Write needs.
+func New(ctx context.Context, c *client.Chain, process string) (*Report, error) {
 	r := &Report{Process: readable.Visible(process), Made: time.Now()}
 	links, err := c.Ideas(ctx)
 	if err != nil {
@@ -190,7 +190,8 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 			r.Left = len(tokens) - n
 			break
 		}
-		t := &readable.FactBuilder{Left: min(maxValuesPerState, values), Bytes: bytes, From: From(authors, token)}
+		t := &readable.FactBuilder{Left: min(maxValuesPerState, values), Bytes: bytes,
+			From: DescribeAuthors(authors, token)}
 		had := t.Left
 		r.States = append(r.States,
 			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Build(states[token])})
@@ -202,9 +203,9 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 // ByCall begins what From says of a value that a Call wrote; the Call's id and its Tool follow.
 const ByCall = "by Call "
 
-// From describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote parts of a
-// value, since each part then names its author.
-func From(authors *chain.Authors, token string) func(jsonval.Path, any) string {
+// DescribeAuthors describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote
+// parts of a value, since each part then names its author.
+func DescribeAuthors(authors *chain.Authors, token string) func(jsonval.Path, any) string {
 	return func(path jsonval.Path, v any) string {
 		by, entry, single := authors.AuthorOf(token, path)
 		if len(path) == 0 || !single && holdsAny(v) {

@@ -267,9 +267,9 @@ func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
 	if err := (client.By{Name: by}).CheckName(); err != nil {
 		return fmt.Errorf("start a process of schedule %s: %w", id, err)
 	}
-	begun := protocol.BegunByHand{By: by, Account: client.AccountOf(ctx), At: time.Now().UTC().Truncate(time.Second)}
+	begun := protocol.ManualStart{By: by, Account: client.AccountOf(ctx), At: time.Now().UTC().Truncate(time.Second)}
 	return s.change(ctx, "start a process of", id, func(h sdk.ScheduleHandle) error {
-		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withBegun(ctx, begun)}); err != nil {
+		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withManualRun(ctx, begun)}); err != nil {
 			return err
 		}
 		// The SDK's Trigger cannot say the time, by which the process is named and finds out who began it.
@@ -285,10 +285,10 @@ func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
 // maxManualRuns bounds how many of the latest manual starts a schedule remembers, with who made them.
 const maxManualRuns = 100
 
-// withBegun has the processes that the schedule starts from now on know who began one by hand: it may be started
+// withManualRun has the processes that the schedule starts from now on know who began one by hand: it may be started
 // later, behind others.
-func (s *Schedules) withBegun(ctx context.Context,
-	b protocol.BegunByHand) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
+func (s *Schedules) withManualRun(ctx context.Context,
+	b protocol.ManualStart) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 		schedule := in.Description.Schedule
 		action, isStart := schedule.Action.(*sdk.ScheduleWorkflowAction)

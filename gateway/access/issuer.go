@@ -145,7 +145,7 @@ type Claims jsonval.Object
 // personOf returns the person with their groups and rights.
 func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, error) {
 	name, _ := claims[g.issuer.Name].(string)
-	if strings.TrimSpace(name) == "" || name == anybody {
+	if strings.TrimSpace(name) == "" || name == wildcard {
 		return nil, unauthorized(CodeBadToken, "the token lacks "+g.issuer.Name+
 			", which names people here")
 	}

@@ -68,12 +68,12 @@ type Attempt struct {
 	Until    time.Time `json:"until"`
 }
 
-// AttemptLasts is how long somebody may take to log in at the issuer.
-const AttemptLasts = 15 * time.Minute
+// AttemptMaxAge is how long somebody may take to log in at the issuer.
+const AttemptMaxAge = 15 * time.Minute
 
 // NewAttempt begins one.
 func NewAttempt(next string) Attempt {
-	return Attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(AttemptLasts)}
+	return Attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(AttemptMaxAge)}
 }
 
 // Begin gives the address at the issuer where a person logs in.

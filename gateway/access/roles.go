@@ -32,8 +32,8 @@ type role struct {
 	people, groups []string
 }
 
-// anybody among people is everybody with a token.
-const anybody = "*"
+// wildcard among people is everybody with a token.
+const wildcard = "*"
 
 // OpenRoles reads a file of roles. The error names the faults in it.
 func OpenRoles(file string) (*Roles, error) {
@@ -59,7 +59,7 @@ func (r role) isOf(name string, groups []string) bool {
 	named := func(list []string, one string) bool {
 		return slices.ContainsFunc(list, func(n string) bool { return policy.SameName(n, one) })
 	}
-	return slices.Contains(r.people, anybody) || named(r.people, name) ||
+	return slices.Contains(r.people, wildcard) || named(r.people, name) ||
 		slices.ContainsFunc(groups, func(g string) bool { return named(r.groups, g) })
 }
 

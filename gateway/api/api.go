@@ -62,7 +62,7 @@ func New(o Options) *API {
 		o.Patience = DefaultPatience
 	}
 	if o.Tools.Known == nil { // the workers' tools are not known here
-		o.Tools.Elsewhere = true
+		o.Tools.OtherWorkers = true
 	}
 	a := &API{Options: o, mux: http.NewServeMux(), answers: newAnswers()}
 	config := huma.DefaultConfig("Process Idea", Version)
@@ -200,12 +200,12 @@ func starting(op huma.Operation, response *huma.Response) huma.Operation {
 // get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be
 // none.
 func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
-	look(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
+	getResponse(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
 		Tags: []string{tag}}, answer(do))
 }
 
-// look is get, of an operation that answers with more than a body.
-func look[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
+// getResponse is get, of an operation that answers with more than a body.
+func getResponse[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.Method = http.MethodGet
 	addOperation(a, access.Look, op, do)
 }

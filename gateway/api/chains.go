@@ -43,7 +43,7 @@ func (a *API) addChains() {
 	get(a, tag, "draw-plan", of+"graph", "Draw the Plan of a process",
 		"Draws the Plan that waits for a person. If none waits, it draws the Calls of the latest solution that "+
 			"has any, or else of the Plan messages. The format is Mermaid, DOT (Graphviz) or SVG.", a.graph)
-	look(a, huma.Operation{
+	getResponse(a, huma.Operation{
 		OperationID: "export-report", Path: of + "export.html", Summary: "Get what a process did, as one HTML file",
 		Tags: []string{tag},
 		Description: "Gives one HTML file that opens anywhere, without a script and without loading anything: who " +
@@ -122,13 +122,14 @@ type Graph struct {
 	IsPendingPlan bool   `json:"waiting" doc:"the Plan waits for a person, and nothing of it has begun"`
 }
 
-// plansTime bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store has.
-const plansTime = 3 * time.Second
+// plansTimeout bounds how long a drawing waits to learn which Plans wait. Without an answer, it draws what the store
+// has.
+const plansTimeout = 3 * time.Second
 
 func (a *API) graph(ctx context.Context, in *graphInput) (out Graph, err error) {
 	out.Format = in.Format
 	drawing := &client.PlanDrawing{}
-	bounded, cancel := context.WithTimeout(ctx, plansTime)
+	bounded, cancel := context.WithTimeout(ctx, plansTimeout)
 	defer cancel()
 	list, err := a.PlansOf(bounded, in.ID)
 	if err != nil && in.Digest != "" {

@@ -17,13 +17,13 @@ const (
 	eventStream = "text/event-stream"
 	// quiet bounds the silence on the connection, so that proxies in between see that it is alive.
 	quiet = 15 * time.Second
-	// slowest bounds the writing of one event: a client that reads nothing is dropped.
-	slowest = 30 * time.Second
+	// eventWriteTimeout bounds the writing of one event: a client that reads nothing is dropped.
+	eventWriteTimeout = 30 * time.Second
 )
 
 func (a *API) addEvents() {
 	_ = a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[feed.Unseen](), true, "")
-	look(a, huma.Operation{
+	getResponse(a, huma.Operation{
 		OperationID: "follow-process", Path: "/api/processes/{id}/events", Summary: "Follow a process",
 		Tags: []string{"processes"},
 		Description: "Follows a process until it has ended, as server-sent events. status: where it stands, whenever " +
@@ -78,7 +78,7 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, follower *feed.
 		return
 	}
 	for e, err := range follower.Events(ctx, quiet) {
-		_ = control.SetWriteDeadline(time.Now().Add(slowest))
+		_ = control.SetWriteDeadline(time.Now().Add(eventWriteTimeout))
 		if err != nil {
 			a.Log.Warn("a follower was let go", "error", err)
 			return

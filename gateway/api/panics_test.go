@@ -19,11 +19,11 @@ func TestWhoSharesAnAnswerHearsOfAPanicAndTheNextIsAnswered(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared")
 	s := &API{answers: newAnswers()}
 	ask := func(context.Context) (int, error) { return 1, nil }
-	if _, err := share(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared "+
+	if _, err := sharedAnswer(t.Context(), s, "key", ask); err == nil || !strings.Contains(err.Error(), "gateway.shared "+
 		"panicked") {
 		t.Errorf("%v", err)
 	}
-	if v, err := share(t.Context(), s, "key", ask); v != 1 || err != nil {
+	if v, err := sharedAnswer(t.Context(), s, "key", ask); v != 1 || err != nil {
 		t.Errorf("%d, %v", v, err)
 	}
 }
@@ -32,7 +32,7 @@ func TestAPanicWhileAnswersAreForgottenIsLogged(t *testing.T) {
 	safegotest.Panic(t, "gateway.shared.forget")
 	synctest.Test(t, func(t *testing.T) {
 		ask := func(context.Context) (int, error) { return 1, nil }
-		if v, err := share(t.Context(), &API{answers: newAnswers()}, "key", ask); v != 1 || err != nil {
+		if v, err := sharedAnswer(t.Context(), &API{answers: newAnswers()}, "key", ask); v != 1 || err != nil {
 			t.Errorf("%d, %v", v, err)
 		}
 		<-time.After(time.Minute)

@@ -52,14 +52,14 @@ func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, 
 	if since.IsZero() {
 		since = time.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Minute)
 	}
-	return share(ctx, a, "insights\n"+since.String(), func(ctx context.Context) (*client.Insights, error) {
+	return sharedAnswer(ctx, a, "insights\n"+since.String(), func(ctx context.Context) (*client.Insights, error) {
 		return a.Client.Insights(ctx, since)
 	})
 }
 
 // AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
 func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
-	return share(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
+	return sharedAnswer(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
 }
 
 // maxHeldUp bounds the count of held-up processes.
@@ -67,13 +67,15 @@ const maxHeldUp = 1000
 
 // HeldUp counts the processes that are held up, up to a thousand. Others get the same.
 func (a *API) HeldUp(ctx context.Context) (int, error) {
-	return share(ctx, a, "held up", func(ctx context.Context) (int, error) { return a.Client.HeldUp(ctx, maxHeldUp) })
+	return sharedAnswer(ctx, a, "held up", func(ctx context.Context) (int, error) {
+		return a.Client.HeldUp(ctx, maxHeldUp)
+	})
 }
 
 // WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps
 // client.ErrNotFound if the id is unknown.
 func (a *API) WaitingOf(ctx context.Context, id string) (ApprovalList, error) {
-	return share(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
+	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
 		func(ctx context.Context) (list ApprovalList, err error) {
 			list.Approvals, err = a.Client.ApprovalsOf(ctx, id)
 			list.Unanswered, err = client.Unanswered(err)
@@ -87,7 +89,7 @@ func (a *API) WaitingIn(ctx context.Context, id string) ([]client.Approval, erro
 	if err != nil {
 		return nil, err
 	}
-	return share(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+id, p.Approvals)
+	return sharedAnswer(ctx, a, "approvals\n"+string(client.LanguageOf(ctx))+"\n"+id, p.Approvals)
 }
 
 type decideBody struct {

@@ -22,7 +22,7 @@ func (a *API) addPlans() {
 		"Lists the Plans that wait as a whole in a process: one at most, and one in each part of a process that is "+
 			"split; and those of its delegates. A decision goes to the process that a Plan names.",
 		func(ctx context.Context, in *Target) (PlanList, error) {
-			return share(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
+			return sharedAnswer(ctx, a, "plans below\n"+in.ID, func(ctx context.Context) (list PlanList, err error) {
 				list.Plans, err = a.Client.PlansOf(ctx, in.ID)
 				list.Unanswered, err = client.Unanswered(err)
 				return list, err
@@ -72,7 +72,7 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 // PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error
 // wraps client.ErrNotFound where there is no process of the id.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
-	return share(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).Plans)
+	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).Plans)
 }
 
 type planDecision struct {
@@ -190,5 +190,5 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 // LivePlan returns the Calls of the latest Plan of a running process, as they are now. The result is shared: do not
 // change it.
 func (a *API) LivePlan(ctx context.Context, id string) (*client.PlanDrawing, error) {
-	return share(ctx, a, "live plan\n"+id, a.Client.Process(id).LivePlan)
+	return sharedAnswer(ctx, a, "live plan\n"+id, a.Client.Process(id).LivePlan)
 }

@@ -41,7 +41,7 @@ func (a *API) addProcesses() {
 		"Tells where a process stands, without the States of its instances. If no worker answers, only its status "+
 			"is known, and unseen says why.",
 		func(ctx context.Context, in *Target) (ProcessStatus, error) { return a.Status(ctx, in.ID) })
-	look(a, huma.Operation{
+	getResponse(a, huma.Operation{
 		OperationID: "get-result", Path: of + "/result", Summary: "Get what a process has come to", Tags: []string{tag},
 		Description: "Gives what a process came to, with every value whole. If it is still at work after `wait`, " +
 			"the answer is the problem not-ended.",
@@ -123,7 +123,7 @@ func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (
 		return ProcessPage{}, invalidAt("query.page", err)
 	}
 	key := fmt.Sprintf("list\n%d %s %v", limit, at, f)
-	return share(ctx, a, key, func(ctx context.Context) (ProcessPage, error) {
+	return sharedAnswer(ctx, a, key, func(ctx context.Context) (ProcessPage, error) {
 		page, err := a.Client.ListPage(ctx, f, limit, from)
 		if err != nil {
 			return ProcessPage{}, err
@@ -164,7 +164,7 @@ type ProcessStatus struct {
 // Status returns the status of a process. The result is shared: do not change it. The error wraps client.ErrNotFound if
 // the id is unknown.
 func (a *API) Status(ctx context.Context, id string) (ProcessStatus, error) {
-	return share(ctx, a, "status\n"+id, func(ctx context.Context) (s ProcessStatus, err error) {
+	return sharedAnswer(ctx, a, "status\n"+id, func(ctx context.Context) (s ProcessStatus, err error) {
 		s, err = a.statusOf(ctx, id)
 		if err == nil && s.Status != loop.StatusRunning && s.Status != loop.StatusPaused {
 			s.UndoneBy, err = a.Client.Chain(id).UndoneBy(ctx)
@@ -180,21 +180,21 @@ func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	}
 	v, err := p.Status(ctx)
 	if err == nil {
-		return ProcessStatus{ProcessView: complete(v)}, nil
+		return ProcessStatus{ProcessView: withoutNilLists(v)}, nil
 	}
 	r, err := p.Snapshot(ctx)
 	if err != nil && !errors.Is(err, client.ErrNoWorker) {
 		return ProcessStatus{}, err
 	}
-	out := ProcessStatus{ProcessView: complete(client.Status{Result: feed.WithoutStates(r)})}
+	out := ProcessStatus{ProcessView: withoutNilLists(client.Status{Result: feed.WithoutStates(r)})}
 	if err != nil {
 		out.Unseen = err.Error()
 	}
 	return out, nil
 }
 
-// complete has lists where there is nothing.
-func complete(v client.Status) client.Status {
+// withoutNilLists has lists where there is nothing.
+func withoutNilLists(v client.Status) client.Status {
 	if v.Waiting == nil {
 		v.Waiting = []string{}
 	}

@@ -27,7 +27,7 @@ func (a *API) addSchedules() {
 	get(a, tag, "list-schedules", all, "List schedules",
 		"Lists the schedules that start processes, by their ids. What was done a moment ago may be missing.",
 		func(ctx context.Context, _ *struct{}) (list ScheduleList, err error) {
-			list.Schedules, err = share(ctx, a, "schedules", schedules.Of(a.Client).List)
+			list.Schedules, err = sharedAnswer(ctx, a, "schedules", schedules.Of(a.Client).List)
 			return list, err
 		})
 	get(a, tag, "get-schedule", of, "See how a schedule stands",

@@ -8,8 +8,8 @@ import (
 	"processidea/gateway/shared"
 )
 
-// sharedFor is how long an answer is good for those who ask the same.
-const sharedFor = time.Second
+// answerTTL is how long an answer is good for those who ask the same.
+const answerTTL = time.Second
 
 // answers caches recent answers: the server is asked once a second, however many callers ask. An answer requested after
 // an act at this gateway always includes the act.
@@ -23,14 +23,14 @@ func newAnswers() *answers {
 		if err != nil {
 			return 0
 		}
-		return sharedFor
+		return answerTTL
 	}
 	return &answers{Works: shared.Works{Longest: time.Minute, Keep: keep}}
 }
 
-// share gives the answer that somebody else got a moment ago, or is getting, or asks for one. Nobody's leaving ends the
-// asking.
-func share[T any](ctx context.Context, a *API, key string, ask func(context.Context) (T, error)) (T, error) {
+// sharedAnswer gives the answer that somebody else got a moment ago, or is getting, or asks for one. Nobody's leaving
+// ends the asking.
+func sharedAnswer[T any](ctx context.Context, a *API, key string, ask func(context.Context) (T, error)) (T, error) {
 	return shared.Ask(ctx, &a.answers.Works, key, 0,
 		func(ctx context.Context, _ *shared.Work) (T, error) { return ask(ctx) })
 }

@@ -105,7 +105,7 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 				Code: loop.ErrUndoNotAtRest.Code}
 		}
 		if err != nil {
-			return nil, false, stillPaused(err, paused)
+			return nil, false, withStillPaused(err, paused)
 		}
 	}
 	if u, err = a.Client.PlanUndo(ctx, id, o); err != nil {
@@ -117,7 +117,7 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 	if paused && (u == nil || u.IsNothing() || client.IsUndoUnderWay(err)) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveUpTimeout)
 		defer cancel()
-		err = stillPaused(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
+		err = withStillPaused(err, a.Client.GiveUpUndo(ctx, id, o) != nil)
 		a.NoteAct(id)
 	}
 	return u, done && err == nil, err
@@ -126,8 +126,8 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 // giveUpTimeout is how long it takes at most to let a process go on of which nothing was taken back.
 const giveUpTimeout = 5 * time.Second
 
-// stillPaused adds to an error that the process stays paused.
-func stillPaused(err error, paused bool) error {
+// withStillPaused adds to an error that the process stays paused.
+func withStillPaused(err error, paused bool) error {
 	if err != nil && paused {
 		err = fmt.Errorf("%w; the process is paused now: resume it, or correct this", err)
 	}

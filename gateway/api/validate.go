@@ -86,18 +86,18 @@ func (v *validator) readValue(s *huma.Schema, optional bool) error {
 	case t == json.Delim('{') && s.Type == huma.TypeObject:
 		return v.readObject(s)
 	case t == json.Delim('['):
-		v.judge(s, []any(nil))
+		v.validateScalar(s, []any(nil))
 		return v.skip()
 	case t == json.Delim('{'):
-		v.judge(s, map[string]any(nil))
+		v.validateScalar(s, map[string]any(nil))
 		return v.skip()
 	}
-	v.judge(s, t)
+	v.validateScalar(s, t)
 	return nil
 }
 
-// judge holds a scalar against its schema, or something that has another type than it should.
-func (v *validator) judge(s *huma.Schema, x any) {
+// validateScalar holds a scalar against its schema, or something that has another type than it should.
+func (v *validator) validateScalar(s *huma.Schema, x any) {
 	if n, ok := x.(json.Number); ok {
 		x, _ = n.Float64()
 	}

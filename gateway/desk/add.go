@@ -10,13 +10,13 @@ import (
 // addPage is the form that adds instances to a running process.
 type addPage struct {
 	frame
-	mistakes
+	formErrors
 	Rows   file
 	Reason string
 }
 
 func (v *visit) addPage() *addPage {
-	return &addPage{frame: v.frame("Add cases to " + short(v.process))}
+	return &addPage{frame: v.frame("Add cases to " + clipName(v.process))}
 }
 
 func (v *visit) showAdd() error {
@@ -30,8 +30,8 @@ func (v *visit) showAdd() error {
 // addInstances adds the rows of a file to a process. If the rows have errors, the form is shown again with them.
 func (v *visit) addInstances() (err error) {
 	p := v.addPage()
-	p.Reason = v.entered("reason")
-	if p.Rows, err = v.chosen("rows", "rows.jsonl"); err != nil {
+	p.Reason = v.formValue("reason")
+	if p.Rows, err = v.readFile("rows", "rows.jsonl"); err != nil {
 		return v.render(p.explain(err), "add", p)
 	}
 	p.Rows.nameRows()

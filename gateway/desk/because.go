@@ -12,9 +12,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ruler says conditions on a Call's parameters, which are JSON Schemas, in a reader's language. It mentions what it has
-// no words for: pages have conditions as they are written, too, for operators.
-type ruler struct {
+// conditionTexter says conditions on a Call's parameters, which are JSON Schemas, in a reader's language. It mentions
+// what it has no words for: pages have conditions as they are written, too, for operators.
+type conditionTexter struct {
 	language shown.Language
 	in       func(kind, text string) string // of the language's catalogue
 }
@@ -31,8 +31,8 @@ func ruleInWords(f shown.Format, when any, l shown.Language) string {
 	return r.all(r.terms("", f, jsonval.AsObject(when))).text
 }
 
-func newRuler(l shown.Language) ruler {
-	r := ruler{l, func(_, text string) string { return text }}
+func newRuler(l shown.Language) conditionTexter {
+	r := conditionTexter{l, func(_, text string) string { return text }}
 	if all, err := catalogues(); err == nil {
 		r.in = all[l].InContext
 	}
@@ -53,9 +53,9 @@ func (c clause) part() string {
 }
 
 // all says that each of several clauses holds.
-func (r ruler) all(list []clause) clause { return r.joined("%s and %s", list) }
+func (r conditionTexter) all(list []clause) clause { return r.joined("%s and %s", list) }
 
-func (r ruler) joined(with string, list []clause) clause {
+func (r conditionTexter) joined(with string, list []clause) clause {
 	switch len(list) {
 	case 0:
 		return clause{}
@@ -70,7 +70,7 @@ func (r ruler) joined(with string, list []clause) clause {
 }
 
 // say puts texts into one of the catalogue's, which has {1} for the first.
-func (r ruler) say(format string, texts ...string) string {
+func (r conditionTexter) say(format string, texts ...string) string {
 	var pairs []string
 	for n, text := range texts {
 		place := fmt.Sprintf("{%d}", n+1)
@@ -80,7 +80,7 @@ func (r ruler) say(format string, texts ...string) string {
 }
 
 // unsaid stands for what has no words here.
-func (r ruler) unsaid(about string) clause {
+func (r conditionTexter) unsaid(about string) clause {
 	if about == "" {
 		return clause{text: r.say("a condition is met that stands under “For operators”")}
 	}
@@ -88,7 +88,7 @@ func (r ruler) unsaid(about string) clause {
 }
 
 // terms says a schema of what is about, "" of the parameters as a whole; none: it asks for nothing.
-func (r ruler) terms(about string, f shown.Format, schema jsonval.Object) (list []clause) {
+func (r conditionTexter) terms(about string, f shown.Format, schema jsonval.Object) (list []clause) {
 	properties := jsonval.AsObject(schema["properties"])
 	for _, key := range jsonval.SortedKeys(schema) {
 		value := schema[key]
@@ -130,7 +130,7 @@ func (r ruler) terms(about string, f shown.Format, schema jsonval.Object) (list 
 }
 
 // several says that all of several schemas hold, or any, or exactly one.
-func (r ruler) several(about string, f shown.Format, key string, schemas []any) (parts []clause) {
+func (r conditionTexter) several(about string, f shown.Format, key string, schemas []any) (parts []clause) {
 	for _, one := range schemas {
 		parts = append(parts, r.all(r.terms(about, f, jsonval.AsObject(one))))
 	}
@@ -148,7 +148,7 @@ func (r ruler) several(about string, f shown.Format, key string, schemas []any) 
 }
 
 // conditional says what holds if a schema does, and what otherwise; none: nothing is asked for.
-func (r ruler) conditional(about string, f shown.Format, schema jsonval.Object) []clause {
+func (r conditionTexter) conditional(about string, f shown.Format, schema jsonval.Object) []clause {
 	said := map[string]string{}
 	for _, key := range []string{"if", "then", "else"} {
 		value, has := schema[key]
@@ -197,7 +197,7 @@ var (
 )
 
 // values says a keyword about a value by itself.
-func (r ruler) values(about string, f shown.Format, key string, value any) (text string, ok bool) {
+func (r conditionTexter) values(about string, f shown.Format, key string, value any) (text string, ok bool) {
 	if about == "" {
 		return "", false
 	}
@@ -224,7 +224,7 @@ func (r ruler) values(about string, f shown.Format, key string, value any) (text
 }
 
 // oneOf says that something is one of several values, unless they have parts.
-func (r ruler) oneOf(one, several, about string, f shown.Format, values []any) (text string, ok bool) {
+func (r conditionTexter) oneOf(one, several, about string, f shown.Format, values []any) (text string, ok bool) {
 	hasParts := func(v any) bool { return jsonval.AsList(v) != nil || jsonval.AsObject(v) != nil }
 	switch {
 	case len(values) == 0 || slices.ContainsFunc(values, hasParts):
@@ -237,7 +237,7 @@ func (r ruler) oneOf(one, several, about string, f shown.Format, values []any) (
 }
 
 // pattern says a regular expression that asks for words alone.
-func (r ruler) pattern(about, written string) (text string, ok bool) {
+func (r conditionTexter) pattern(about, written string) (text string, ok bool) {
 	written = strings.TrimPrefix(written, "(?i)")
 	begins, ends := strings.HasPrefix(written, "^"), strings.HasSuffix(written, "$")
 	words := jsonval.Map(strings.Split(strings.TrimSuffix(strings.TrimPrefix(written, "^"), "$"), "|"),
@@ -260,12 +260,12 @@ func (r ruler) pattern(about, written string) (text string, ok bool) {
 }
 
 // name is the title of a member, in quotation marks; ok is false for one that only operators look at.
-func (r ruler) name(f shown.Format, name string) (about string, member shown.Format, ok bool) {
+func (r conditionTexter) name(f shown.Format, name string) (about string, member shown.Format, ok bool) {
 	member = f.At(jsonval.Path{name})
 	return r.say("“%s”", member.TitleOr(name)), member, member.Display != shown.Hidden
 }
 
-func (r ruler) member(f shown.Format, name string, schema any) []clause {
+func (r conditionTexter) member(f shown.Format, name string, schema any) []clause {
 	about, member, ok := r.name(f, name)
 	switch {
 	case schema == true:
@@ -279,7 +279,7 @@ func (r ruler) member(f shown.Format, name string, schema any) []clause {
 }
 
 // given says that a member is there, or is not.
-func (r ruler) given(f shown.Format, name string, is bool) clause {
+func (r conditionTexter) given(f shown.Format, name string, is bool) clause {
 	about, _, ok := r.name(f, name)
 	switch {
 	case !ok:
@@ -291,7 +291,7 @@ func (r ruler) given(f shown.Format, name string, is bool) clause {
 }
 
 // items says what holds for each item of a list, or for one.
-func (r ruler) items(about string, f shown.Format, each bool, schema jsonval.Object) clause {
+func (r conditionTexter) items(about string, f shown.Format, each bool, schema jsonval.Object) clause {
 	item := f.At(jsonval.Path{"0"})
 	of, within := "an item of %s", "%s in an item of %s"
 	if each {
@@ -316,7 +316,7 @@ func (r ruler) items(about string, f shown.Format, each bool, schema jsonval.Obj
 }
 
 // not says that a schema does not fit.
-func (r ruler) not(about string, f shown.Format, schema jsonval.Object) clause {
+func (r conditionTexter) not(about string, f shown.Format, schema jsonval.Object) clause {
 	if names := jsonval.AsList(schema["required"]); len(schema) == 1 && len(names) == 1 {
 		return r.given(f, jsonval.AsText(names[0]), false)
 	}

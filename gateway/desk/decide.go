@@ -16,7 +16,7 @@ import (
 
 // decideMany takes one decision on each Call that was selected.
 func (v *visit) decideMany() error {
-	kind, reason := v.PostForm.Get("decision"), v.entered("reason")
+	kind, reason := v.PostForm.Get("decision"), v.formValue("reason")
 	boxes := v.PostForm["pick"]
 	if v.PostForm.Get("all") != "" {
 		boxes = v.PostForm["shown"]
@@ -50,13 +50,13 @@ func (v *visit) decideMany() error {
 		return v.show("sure", v.surePage(list, boxes, about))
 	}
 	return v.redirectToOutcomes(outcomes{
-		Kind: kind, Back: v.PostForm.Get("back"), List: became(v.Decide(v.Context(), list), about...),
+		Kind: kind, Back: v.PostForm.Get("back"), List: outcomesOf(v.Decide(v.Context(), list), about...),
 	})
 }
 
-// surePage asks for confirmation before one decision is applied to many Calls. It shows the Calls and the sum of their
-// money.
-type surePage struct {
+// confirmPage asks for confirmation before one decision is applied to many Calls. It shows the Calls and the sum of
+// their money.
+type confirmPage struct {
 	frame
 	Kind, Reason, Back string
 	Boxes, About       []string
@@ -64,10 +64,10 @@ type surePage struct {
 	Sum                string // empty: it is not known, or there is none
 }
 
-func (v *visit) surePage(list []api.Decision, boxes, about []string) surePage {
+func (v *visit) surePage(list []api.Decision, boxes, about []string) confirmPage {
 	const maxNamed = 100
 	named := min(len(about), maxNamed)
-	p := surePage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
+	p := confirmPage{frame: v.frame("Is this what you mean?"), Kind: list[0].Kind, Reason: list[0].Reason,
 		Back: pageAt(v.PostForm.Get("back")), Boxes: boxes, About: about[:named], More: len(about) - named}
 	all, err := v.AllWaiting(v.Context())
 	if err != nil {
@@ -98,7 +98,7 @@ type outcome struct {
 	About string `json:"a,omitempty"`
 }
 
-func became(results []api.DecisionResult, about ...string) (list []outcome) {
+func outcomesOf(results []api.DecisionResult, about ...string) (list []outcome) {
 	for n, one := range results {
 		list = append(list, outcome{one, about[n]})
 	}
@@ -122,7 +122,7 @@ func (v *visit) redirectToOutcomes(o outcomes) error {
 	if len(text) > longestQuery {
 		return v.renderOutcome(o)
 	}
-	return v.lead("/desk/outcome?o=" + url.QueryEscape(text))
+	return v.redirect("/desk/outcome?o=" + url.QueryEscape(text))
 }
 
 func (v *visit) showOutcome() error {
@@ -142,8 +142,8 @@ type outcomePage struct {
 	WaitsAgain       string // the Call that waits again, as its policy asks about what it is now
 }
 
-// waitsAgain gives the page of a Call that was decided on and waits all the same; "" where it does not.
-func (v *visit) waitsAgain(one api.DecisionResult) string {
+// pendingCallHref gives the page of a Call that was decided on and waits all the same; "" where it does not.
+func (v *visit) pendingCallHref(one api.DecisionResult) string {
 	if one.Count != nil && one.Count.Have < one.Count.Want {
 		return ""
 	}
@@ -177,7 +177,7 @@ func (v *visit) renderOutcome(o outcomes) error {
 	p.Accepted, p.Failed = len(accepted), len(p.List)
 	p.List = append(p.List, accepted...)
 	if len(o.List) == 1 && p.Accepted == 1 {
-		p.WaitsAgain = v.waitsAgain(o.List[0].DecisionResult)
+		p.WaitsAgain = v.pendingCallHref(o.List[0].DecisionResult)
 	}
 	return v.show("outcome", p)
 }

@@ -23,10 +23,10 @@ func (v *visit) decideCall() error {
 	}
 	decision := api.Decision{Process: v.process, Decision: client.Decision{
 		Call: v.PathValue("call"), Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
-		Reason: v.entered("reason"),
+		Reason: v.formValue("reason"),
 	}}
 	if decision.Kind != client.Comment {
-		decision.To = v.entered("to")
+		decision.To = v.formValue("to")
 	}
 	a, err := v.find()
 	var gone *access.Refusal
@@ -49,7 +49,7 @@ func (v *visit) decideCall() error {
 	results := v.Decide(v.Context(), []api.Decision{decision})
 	accepted := results[0].Outcome == api.OutcomeAccepted
 	if accepted && approval.IsRemark(decision.Kind) {
-		return v.lead(callHref(decision.Process, decision.Call) + "#why")
+		return v.redirect(callHref(decision.Process, decision.Call) + "#why")
 	}
 	if now, found := v.find(); !accepted && err == nil && found == nil {
 		p := v.callPageAfter(decision, now)
@@ -65,7 +65,7 @@ func (v *visit) decideCall() error {
 			about = sayCase(client.Approval{Call: d.Call})
 		}
 	}
-	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: became(results, about)})
+	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: outcomesOf(results, about)})
 }
 
 // askToSign shows the page on which the person signs a decision, or the Call again with why they cannot.

@@ -51,7 +51,7 @@ func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 	if err != nil {
 		return p, err
 	}
-	p = decidedPage{frame: v.frame(short(decided.Sentence)), Call: call, D: decided}
+	p = decidedPage{frame: v.frame(clipName(decided.Sentence)), Call: call, D: decided}
 	if name := decided.InstanceName; !strings.HasSuffix(call, "@"+name) {
 		p.Name = name
 	}

@@ -44,22 +44,22 @@ type Options struct {
 const (
 	maxConcurrentReads   = 2 // Ideas of ten thousand instances take much memory while they are read
 	maxConcurrentQueries = 64
-	maxFound             = 1024
+	maxPreviousResults   = 1024
 )
 
 // Desk answers requests for pages.
 type Desk struct {
 	Options
-	sessions *session.Sessions
-	mux      *http.ServeMux
-	login    *access.IssuerLogin // nil: people come with the token
-	seen     *blobs.Recent[*seenIdea]
-	checks   *lru.Cache[string, *check] // by the process and the digest of its latest Idea, which takes all digests
-	found    *lru.Cache[string, any]    // recent results that take long to compute, for lately
-	reading  *shared.Works              // of the store
-	asking   *shared.Works              // of workers
-	listing  *shared.Works              // of the server
-	ownKeys  *ownkey.Pages
+	sessions        *session.Sessions
+	mux             *http.ServeMux
+	login           *access.IssuerLogin // nil: people come with the token
+	seen            *blobs.Recent[*seenIdea]
+	checks          *lru.Cache[string, *check] // by process and the digest of its latest Idea, which covers all
+	previousResults *lru.Cache[string, any]    // recent results that take long to compute, for lately
+	storeWorks      *shared.Works              // of the store
+	workerWorks     *shared.Works              // of workers
+	serverWorks     *shared.Works              // of the server
+	ownKeys         *ownkey.Pages
 }
 
 // New makes a Desk.
@@ -68,20 +68,20 @@ func New(o Options) (*Desk, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, _ := lru.New[string, any](maxFound) // it fails only for a size below one
+	found, _ := lru.New[string, any](maxPreviousResults) // it fails only for a size below one
 	checks, _ := lru.New[string, *check](maxChecks)
-	d := &Desk{Options: o, found: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
-		seen:    blobs.NewRecent(maxSeenPages, maxSeenBytes, func(i *seenIdea) int { return i.size }),
-		reading: newWorks(maxConcurrentReads), asking: newWorks(maxConcurrentQueries),
-		listing: newWorks(maxConcurrentQueries)}
+	d := &Desk{Options: o, previousResults: found, sessions: sessions, mux: http.NewServeMux(), checks: checks,
+		seen:       blobs.NewRecent(maxSeenPages, maxSeenBytes, func(i *seenIdea) int { return i.size }),
+		storeWorks: newWorks(maxConcurrentReads), workerWorks: newWorks(maxConcurrentQueries),
+		serverWorks: newWorks(maxConcurrentQueries)}
 	d.addPages()
 	return d, nil
 }
 
 func (d *Desk) addPages() {
 	d.handle("GET /{$}", enterOr(page(access.Look, (*visit).inbox)))
-	d.handle("POST /desk/enter", (*visit).enter)
-	d.handle("POST /desk/leave", (*visit).leave)
+	d.handle("POST /desk/enter", (*visit).logInFromForm)
+	d.handle("POST /desk/leave", (*visit).logOut)
 	d.mux.HandleFunc("GET /desk/assets/{version}/{name}", serveAsset)
 	d.addLogin()
 	d.addOwnKey()
@@ -198,7 +198,7 @@ func page(right access.Right, do act) act {
 		case ok:
 		case v.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsPageNavigation(v.Request):
 			// the browser brings the session along from here
-			return v.leadOn("One moment", "Go on", v.URL.RequestURI())
+			return v.showRedirect("One moment", "Go on", v.URL.RequestURI())
 		default:
 			return v.askWho()
 		}
@@ -230,7 +230,7 @@ func page(right access.Right, do act) act {
 
 // fail shows an error.
 func (v *visit) fail(err error) error {
-	var later *underWay
+	var later *pendingPageError
 	if errors.As(err, &later) && v.Method == http.MethodGet {
 		return v.showUnderWay(later)
 	}
@@ -241,7 +241,7 @@ func (v *visit) fail(err error) error {
 	}
 	p := v.Explain(v.Context(), v.Pattern, err)
 	if p.Code == api.CodeNoWorker && v.Method == http.MethodGet {
-		v.w.Header().Set("Refresh", strconv.Itoa(lookForWorker))
+		v.w.Header().Set("Refresh", strconv.Itoa(workerRetrySeconds))
 	}
 	f, of := v.frame(titles[p.Status]), ""
 	if f.May[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
@@ -254,8 +254,8 @@ func (v *visit) fail(err error) error {
 	}{f, p.Code, p.Detail, advice[p.Code], of})
 }
 
-// lookForWorker is after how many seconds a page that no worker answered looks again.
-const lookForWorker = 5
+// workerRetrySeconds is after how many seconds a page that no worker answered looks again.
+const workerRetrySeconds = 5
 
 var titles = map[int]string{
 	http.StatusNotFound: "Nothing is here", http.StatusForbidden: "You may not do that",

@@ -13,23 +13,23 @@ import (
 func enterOr(otherwise act) act {
 	return func(v *visit) error {
 		if v.URL.Query().Has("token") && v.login == nil {
-			return v.admit(v.Request, "/")
+			return v.logInWithToken(v.Request, "/")
 		}
 		return otherwise(v)
 	}
 }
 
-// maxUnknown bounds, in bytes, a form of a person who is not logged in yet.
-const maxUnknown = 64 << 10
+// maxLoginFormBytes bounds, in bytes, a form of a person who is not logged in yet.
+const maxLoginFormBytes = 64 << 10
 
-// enter takes the token from a form.
-func (v *visit) enter() error {
-	v.Body = http.MaxBytesReader(v.w, v.Body, maxUnknown)
+// logInFromForm takes the token from a form.
+func (v *visit) logInFromForm() error {
+	v.Body = http.MaxBytesReader(v.w, v.Body, maxLoginFormBytes)
 	to := pageAt(v.PostFormValue("next"))
 	asked := v.Clone(v.Context())
 	asked.URL.RawQuery = url.Values{"token": {strings.TrimSpace(v.PostFormValue("token"))}}.Encode()
 	asked.Header.Del("Authorization")
-	return v.admit(asked, to)
+	return v.logInWithToken(asked, to)
 }
 
 // pageAt is a path that leads to a page of the desk; the first page in place of one that leads to another site.
@@ -42,17 +42,17 @@ func pageAt(path string) string {
 	return "/"
 }
 
-// admit logs in who asks with the token.
-func (v *visit) admit(asked *http.Request, to string) error {
+// logInWithToken logs in who asks with the token.
+func (v *visit) logInWithToken(asked *http.Request, to string) error {
 	who, err := v.Entrance.Identify(asked)
 	if err != nil {
-		return v.askAgain("That is not the token of this desk. If the program has made a new one, it has printed the "+
+		return v.showLogin("That is not the token of this desk. If the program has made a new one, it has printed the "+
 			"new address.", to)
 	}
 	if err := v.logIn(who); err != nil {
 		return err
 	}
-	return v.lead(to)
+	return v.redirect(to)
 }
 
 // logIn begins the session of a person.
@@ -64,14 +64,14 @@ func (v *visit) logIn(who *access.Person) error {
 	return err
 }
 
-func (v *visit) leave() error {
+func (v *visit) logOut() error {
 	v.sessions.End(v.w, v.Request)
 	if v.login != nil {
 		if end := v.login.End(); end != "" {
-			return v.leadOn("You are logged out here", "Log out where you logged in, too", end)
+			return v.showRedirect("You are logged out here", "Log out where you logged in, too", end)
 		}
 	}
-	return v.lead("/")
+	return v.redirect("/")
 }
 
 // askWho asks for a login, and leads to this page after that, or to the one with the form that was sent.
@@ -85,11 +85,11 @@ func (v *visit) askWho() error {
 	if page == nil || page.Query().Has("token") {
 		page = &url.URL{Path: "/"}
 	}
-	return v.askAgain(wrong, pageAt(page.RequestURI()))
+	return v.showLogin(wrong, pageAt(page.RequestURI()))
 }
 
-// askAgain asks who it is, and leads to a page after that.
-func (v *visit) askAgain(wrong, next string) error {
+// showLogin asks who it is, and leads to a page after that.
+func (v *visit) showLogin(wrong, next string) error {
 	return v.render(http.StatusUnauthorized, "enter", struct {
 		frame
 		Wrong, Next string

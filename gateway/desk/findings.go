@@ -11,22 +11,22 @@ import (
 	"processidea/model/diag"
 )
 
-// mistakes are what a form shows again with what was entered.
-type mistakes struct {
+// formErrors are what a form shows again with what was entered.
+type formErrors struct {
 	Wrong    string      // the error, beside those in files
 	Findings []api.Place // mistakes in files, and warnings
 	Left     int         // findings that are not shown
 }
 
 // explain shows an error, without the temporary folders in the files' names, and gives the status of the page.
-func (m *mistakes) explain(err error, folders ...string) (status int) {
+func (m *formErrors) explain(err error, folders ...string) (status int) {
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
 		m.add(invalid.Problems, folders)
 		return http.StatusUnprocessableEntity
 	}
 	problem := api.ProblemOf(err)
-	m.Wrong = long(withoutFolders(problem.Detail, folders))
+	m.Wrong = clipParagraph(withoutFolders(problem.Detail, folders))
 	return problem.Status
 }
 
@@ -34,7 +34,7 @@ func (m *mistakes) explain(err error, folders ...string) (status int) {
 var atLine = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
 // add lists errors before warnings.
-func (m *mistakes) add(problems diag.Problems, folders []string) {
+func (m *formErrors) add(problems diag.Problems, folders []string) {
 	for _, warnings := range []bool{false, true} {
 		for _, p := range problems {
 			switch {
@@ -43,7 +43,7 @@ func (m *mistakes) add(problems diag.Problems, folders []string) {
 				m.Left += p.More
 			default:
 				m.Findings = append(m.Findings, api.Place{Path: placeText(withoutFolders(p.JSONPath, folders)),
-					Message: long(withoutFolders(p.Message, folders)), Warning: warnings})
+					Message: clipParagraph(withoutFolders(p.Message, folders)), Warning: warnings})
 			}
 		}
 	}
@@ -65,5 +65,5 @@ func placeText(place string) string {
 			place += ", " + m[3]
 		}
 	}
-	return short(place)
+	return clipName(place)
 }

@@ -24,7 +24,7 @@ type group struct {
 	Count     int
 	Processes int
 	Process   string // the one, where there is one
-	Alike     []labelled
+	Alike     []labelledCell
 	Columns   []column
 	Rows      []row
 	Deadline  bool // some have one
@@ -35,13 +35,13 @@ type group struct {
 	Reason    string // as it was entered
 }
 
-type labelled struct {
+type labelledCell struct {
 	Name, Full, Text string
 	Number           bool
 }
 
 // Class is how a cell of the table is laid out.
-func (l labelled) Class() string {
+func (l labelledCell) Class() string {
 	switch {
 	case l.Number:
 		return "number"
@@ -64,7 +64,7 @@ type row struct {
 	Name   string // what people call the instance; of one without a name, empty
 	Beside string // of one without a name, the Call, where another row says the same
 	Ticked bool
-	Cells  []labelled
+	Cells  []labelledCell
 	Denied string // why this person does not decide on it; empty: they may
 }
 
@@ -134,7 +134,7 @@ func groupOf(list []client.Approval, who *access.Person) group {
 			if p := list[0].Field(f.Name); len(list) > 1 && p != nil && p.Format.Display == shown.Letter {
 				text = shortText(f.Value, alikeLength) // the template: what fills it differs
 			}
-			g.Alike = append(g.Alike, labelled{names[f.Name], f.Name, text, number})
+			g.Alike = append(g.Alike, labelledCell{names[f.Name], f.Name, text, number})
 		}
 	}
 	for _, name := range inOrder(t.Columns, list[0].Fields) {
@@ -169,7 +169,7 @@ func (g *group) addRow(a client.Approval, who *access.Person) {
 		Name: nameOfCase(a), Denied: denial(who, a)}
 	for n := range g.Columns {
 		c := &g.Columns[n]
-		cell := labelled{Full: c.Full}
+		cell := labelledCell{Full: c.Full}
 		if v, has := values[c.Full]; has {
 			cell.Text, cell.Number = cellOf(a, c.Full, v, cellLength)
 			c.Number = c.Number && cell.Number
@@ -225,7 +225,7 @@ func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	for _, a := range list {
 		for _, f := range a.Fields {
 			if name := names[f.Name]; name != "" && (f.Format.Title != "" || !strings.Contains(name, ".")) {
-				names[f.Name] = short(f.Title)
+				names[f.Name] = clipName(f.Title)
 			}
 		}
 	}

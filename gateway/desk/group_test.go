@@ -65,7 +65,7 @@ func TestACaseWithoutANameIsTheOneThatIsPaid(t *testing.T) {
 func TestALongCellKeepsItsRoomBesideALongWord(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"Ann": "", strings.Repeat("a word ", 9): "long"} {
-		if got := (labelled{Text: text}).Class(); got != want {
+		if got := (labelledCell{Text: text}).Class(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

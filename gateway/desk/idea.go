@@ -71,14 +71,15 @@ func (v *visit) showIdea() error {
 	if err != nil || p.Since < 1 || p.Since > p.Last || p.Since == p.At {
 		p.Since = p.At - 1
 	}
-	s, err := inPatience(v.Context(), v.reading, fmt.Sprintf("idea\n%s %d %d %s", p.language, p.At, p.Since, id),
-		func(ctx context.Context, _ *work) (*sight, error) {
-			return v.look(ctx, id, p.At, p.Since)
+	key := fmt.Sprintf("idea\n%s %d %d %s", p.language, p.At, p.Since, id)
+	s, err := findWithinPatience(v.Context(), v.storeWorks, key,
+		func(ctx context.Context, _ *work) (*ideaView, error) {
+			return v.loadIdeaView(ctx, id, p.At, p.Since)
 		})
 	if err != nil {
 		return err
 	}
-	p.Link, p.Title = s.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, short(id))
+	p.Link, p.Title = s.shownIdea.Link, fmt.Sprintf("Entry %d of the record of %s", p.At, clipName(id))
 	beside := partOf(p.Last, 1, p.At, func(n int) string { return p.at(n, p.Instance) })
 	p.Earlier, p.Later = beside.Prev, beside.Next
 	p.addStates(s, p.language)
@@ -93,22 +94,22 @@ func (p *ideaPage) name(token string) string {
 	if token == "" {
 		return ""
 	}
-	return short(p.words.NameOf(token))
+	return clipName(p.words.NameOf(token))
 }
 
-// sight is the content of an Idea page.
-type sight struct {
+// ideaView is the content of an Idea page.
+type ideaView struct {
 	shownIdea *seenIdea
 	authors   *chain.Authors
 	changes   *client.Diff // since another one; nil: it is compared with none
 }
 
-func (d *Desk) look(ctx context.Context, process string, at, since int) (*sight, error) {
+func (d *Desk) loadIdeaView(ctx context.Context, process string, at, since int) (*ideaView, error) {
 	now, err := d.idea(ctx, process, at)
 	if err != nil {
 		return nil, err
 	}
-	s := &sight{shownIdea: now}
+	s := &ideaView{shownIdea: now}
 	if s.authors, err = now.authors(ctx); err != nil || since <= 0 {
 		return s, err
 	}
@@ -134,7 +135,7 @@ func (p *ideaPage) at(n int, instance string) string {
 // statesPerPage is the number of States on a page; Page is the number of the page.
 const statesPerPage = 20
 
-func (p *ideaPage) addStates(seen *sight, l shown.Language) {
+func (p *ideaPage) addStates(seen *ideaView, l shown.Language) {
 	i := seen.shownIdea
 	tokens := i.Tokens
 	if p.Instance != "" {
@@ -149,7 +150,7 @@ func (p *ideaPage) addStates(seen *sight, l shown.Language) {
 			p.More = len(tokens) - n
 			break
 		}
-		from := report.From(seen.authors, token)
+		from := report.DescribeAuthors(seen.authors, token)
 		t.From = func(path jsonval.Path, v any) string { return p.inTitles(from(path, v)) }
 		s := instanceState{Token: token, Name: p.name(token)}
 		s.State = t.BuildAt(nil, "", p.words.StateFormat(), i.States[token])
@@ -168,7 +169,7 @@ func (p *ideaPage) inTitles(from string) string {
 	if !is || !hasTool || !isID {
 		return from
 	}
-	return report.ByCall + key.ID("") + " " + short(p.words.Tool(tool))
+	return report.ByCall + key.ID("") + " " + clipName(p.words.Tool(tool))
 }
 
 func (p *ideaPage) addChanges(d *client.Diff) {
@@ -185,7 +186,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 		case len(p.Changes) == maxChanges || !isShown:
 			p.Left++
 		default:
-			row.Instance, row.Path = p.name(instance), short(row.Path)
+			row.Instance, row.Path = p.name(instance), clipName(row.Path)
 			if row.What != ideadiff.Added {
 				row.From = cell(from)
 			}
@@ -234,5 +235,5 @@ func (v *visit) fork() error {
 	if err != nil {
 		return err
 	}
-	return v.lead(processHref(p.ID()))
+	return v.redirect(processHref(p.ID()))
 }

@@ -190,7 +190,7 @@ type inboxPage struct {
 }
 
 func (v *visit) inbox() error {
-	all, err := ask(v.Context(), v.Desk, "inbox", v.AllWaiting)
+	all, err := queryWorker(v.Context(), v.Desk, "inbox", v.AllWaiting)
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 		g := &p.Groups[n]
 		for k := range g.Rows {
 			if r := &g.Rows[k]; slices.Contains(v.PostForm["shown"], r.Pick) {
-				g.Reason, r.Ticked = v.entered("reason"), slices.Contains(ticked, r.Pick)
+				g.Reason, r.Ticked = v.formValue("reason"), slices.Contains(ticked, r.Pick)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 		Unanswered: all.Unanswered}
 	p.Live = true
 	// If they cannot be counted, for example without the search attributes, the page omits them.
-	p.HeldUp, _ = ask(v.Context(), v.Desk, "held up", v.API.HeldUp)
+	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.HeldUp)
 	p.Tools = map[string]string{}
 	var fit []client.Approval
 	for _, a := range all.Approvals {

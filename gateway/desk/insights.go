@@ -42,7 +42,7 @@ func (v *visit) showInsights() error {
 		p.Waited, p.Spared = p.Waited+t.WaitedSeconds, p.Spared+t.SparedSeconds
 		p.Rows = append(p.Rows, insightsRow{DecisionCounts: t.DecisionCounts, ToolInsights: t})
 		for _, rule := range t.Rules {
-			because := v.because(t.Tool, rule)
+			because := v.ruleText(t.Tool, rule)
 			if rule.When != nil {
 				p.Written = append(p.Written, writtenRule{t.Title, form.Pretty(rule.When)})
 			}
@@ -56,8 +56,8 @@ func (v *visit) showInsights() error {
 	return v.show("insights", p)
 }
 
-// because says a rule in words; "" where there is none.
-func (v *visit) because(tool string, rule client.RuleInsights) string {
+// ruleText says a rule in words; "" where there is none.
+func (v *visit) ruleText(tool string, rule client.RuleInsights) string {
 	if rule.When == nil {
 		return ""
 	}

@@ -27,12 +27,12 @@ func (v *visit) beginLogin() error {
 	a := access.NewAttempt(pageAt(v.FormValue("next")))
 	to, err := v.login.Begin(a)
 	if err == nil {
-		err = v.sessions.Keep(v.w, v.Request, attemptName(a.State), access.AttemptLasts, a)
+		err = v.sessions.Keep(v.w, v.Request, attemptName(a.State), access.AttemptMaxAge, a)
 	}
 	if err != nil {
 		return err
 	}
-	return v.lead(to)
+	return v.redirect(to)
 }
 
 // finishLogin completes the login of a person who comes back from the issuer in the same browser.
@@ -42,10 +42,10 @@ func (v *visit) finishLogin() error {
 	state := q.Get("state")
 	if state == "" || !v.sessions.Take(v.w, v.Request, attemptName(state), &a) || a.State != state ||
 		time.Now().After(a.Until) {
-		return v.askAgain("This login was not begun in this browser, or it took too long. Log in again.", "/")
+		return v.showLogin("This login was not begun in this browser, or it took too long. Log in again.", "/")
 	}
 	if q.Has("error") {
-		return v.askAgain(
+		return v.showLogin(
 			"The issuer did not log you in: "+clip(visible(q.Get("error")+" "+q.Get("error_description")), 300), a.Next)
 	}
 	who, err := v.login.Finish(v.Context(), a, q.Get("code"))
@@ -56,11 +56,11 @@ func (v *visit) finishLogin() error {
 		return err
 	}
 	// A redirect would still be of the issuer's making, and its browser would not bring the session along.
-	return v.leadOn("You are logged in", "Go on", a.Next)
+	return v.showRedirect("You are logged in", "Go on", a.Next)
 }
 
-// leadOn shows a page that redirects the browser by itself.
-func (v *visit) leadOn(title, text, to string) error {
+// showRedirect shows a page that redirects the browser by itself.
+func (v *visit) showRedirect(title, text, to string) error {
 	if u, err := url.Parse(to); err == nil {
 		to = u.String() // percent-encoded, as a header wants it
 	}

@@ -31,8 +31,8 @@ func (v *visit) showMine() error {
 	number, _ := strconv.Atoi(v.URL.Query().Get("page"))
 	number = min(max(number, 1), math.MaxInt/ownDecisionsPerPage)
 	who := policy.Identity{Name: v.who.Name, Account: v.who.Account}
-	key := v.sinceActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who))
-	found, err := inPatience(v.Context(), v.reading, key,
+	key := v.keyWithActs(v.Context(), fmt.Sprintf("decided\n%d %v", number, who))
+	found, err := findWithinPatience(v.Context(), v.storeWorks, key,
 		func(ctx context.Context, _ *work) (all decidedByMe, err error) {
 			all.list, all.total, err = v.Client.DecidedBy(ctx, who, (number-1)*ownDecisionsPerPage, ownDecisionsPerPage)
 			return all, err

@@ -113,18 +113,18 @@ func (v *visit) allow() error {
 // control.
 func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
 	o = client.StandingOrder{ID: "desk-" + strings.ToLower(strconv.FormatInt(time.Now().UnixMilli(), 36)),
-		Tool: v.PostForm.Get("tool"), Reason: v.entered("reason")}
+		Tool: v.PostForm.Get("tool"), Reason: v.formValue("reason")}
 	o.When, wrong = v.readOrderFields(o.Tool)
 	var err error
-	if text := v.entered("count"); text != "" {
+	if text := v.formValue("count"); text != "" {
 		if o.Count, err = strconv.Atoi(text); err != nil || o.Count < 1 {
 			wrong["count"] = "How many must be a whole number from 1, such as 40."
 		}
 	}
-	if o.Until, err = v.dayOf("until", thatDay); err != nil {
+	if o.Until, err = v.readDay("until", wholeDay); err != nil {
 		wrong["until"] = err.Error()
 	}
-	if v.entered("count")+v.entered("until") == "" {
+	if v.formValue("count")+v.formValue("until") == "" {
 		wrong["count"] = "Say how many at most, or which day is the last: without both it would never end."
 	}
 	if err := o.Validate(); len(wrong) == 0 && err != nil {
@@ -133,12 +133,12 @@ func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
 	return o, wrong
 }
 
-// thatDay is added to a last day, which counts.
-const thatDay = 24 * time.Hour
+// wholeDay is added to a last day, which counts.
+const wholeDay = 24 * time.Hour
 
-// dayOf reads a date of a form, and adds a time to it; zero where it is empty.
-func (v *visit) dayOf(key string, more time.Duration) (day time.Time, err error) {
-	text := v.entered(key)
+// readDay reads a date of a form, and adds a time to it; zero where it is empty.
+func (v *visit) readDay(key string, more time.Duration) (day time.Time, err error) {
+	text := v.formValue(key)
 	if text == "" {
 		return day, nil
 	}
@@ -150,14 +150,14 @@ func (v *visit) dayOf(key string, more time.Duration) (day time.Time, err error)
 
 // nameDeputy has somebody decide in the caller's place for some days.
 func (v *visit) nameDeputy() error {
-	deputy, wrong := client.Deputy{To: v.entered("to"), Reason: v.entered("reason")}, map[string]string{}
+	deputy, wrong := client.Deputy{To: v.formValue("to"), Reason: v.formValue("reason")}, map[string]string{}
 	for _, day := range []struct {
 		key  string
 		of   *time.Time
 		more time.Duration
-	}{{"from", &deputy.From, 0}, {"until", &deputy.Until, thatDay}} {
+	}{{"from", &deputy.From, 0}, {"until", &deputy.Until, wholeDay}} {
 		var err error
-		if *day.of, err = v.dayOf(day.key, day.more); err != nil {
+		if *day.of, err = v.readDay(day.key, day.more); err != nil {
 			wrong[day.key] = err.Error()
 		}
 	}
@@ -165,7 +165,7 @@ func (v *visit) nameDeputy() error {
 		wrong["from"] = "The first day is after the last one."
 	}
 	for _, key := range []string{"to", "until"} {
-		if v.entered(key) == "" {
+		if v.formValue(key) == "" {
 			wrong[key] = "A deputy needs a name and a last day."
 		}
 	}
@@ -246,7 +246,7 @@ func (v *visit) disallow() error {
 
 // orderRow is a standing order as the page of its process shows it.
 type orderRow struct {
-	*approval.GivenOrder
+	*approval.OrderState
 	ToolTitle string
 	Terms     []string
 	Written   string // its condition as JSON; empty: it has none
@@ -255,7 +255,7 @@ type orderRow struct {
 
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
-		row := orderRow{GivenOrder: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
+		row := orderRow{OrderState: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
 		row.Terms = rulesInWords(words.ParamsFormat(o.Tool), o.When, l)
 		if o.When != nil {
 			row.Written = form.Pretty(o.When)

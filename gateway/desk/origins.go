@@ -24,7 +24,7 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 			return describeWired(wired[path[0]], words)
 		}
 		if key, is := placeKey(v); is && strings.TrimSpace(places[key]) != "" {
-			return "the same as " + spoken(places[key])
+			return "the same as " + describePlace(places[key])
 		}
 		return ""
 	}
@@ -63,15 +63,15 @@ func placeOf(reference string, words *shown.Words) (place string, format shown.F
 	}
 	at := "†" + ref.Kind
 	for _, step := range ref.Path {
-		if at, format = placeBelow(at, format, step); at == noPlace {
+		if at, format = placeBelow(at, format, step); at == noSinglePlace {
 			break
 		}
 	}
-	return spoken(at), format, false
+	return describePlace(at), format, false
 }
 
-// spoken describes a place in words: †input.order is order in what it began with.
-func spoken(place string) string {
+// describePlace describes a place in words: †input.order is order in what it began with.
+func describePlace(place string) string {
 	wholes := map[string]string{"†input": "all of what it began with", "†state": "all of what is known of it"}
 	for start, whole := range wholes {
 		if name, is := strings.CutPrefix(place, start+stepMark); is {
@@ -84,8 +84,8 @@ func spoken(place string) string {
 // stepMark stands between the names that lead to a value.
 const stepMark = " › "
 
-// noPlace is of a value at several places, or at one that only operators look at.
-const noPlace = " "
+// noSinglePlace is of a value at several places, or at one that only operators look at.
+const noSinglePlace = " "
 
 // placeBelow is the place of a member, and how the member is shown.
 func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
@@ -93,10 +93,10 @@ func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
 	if n, err := strconv.Atoi(name); err == nil && f.Items != nil {
 		title = strconv.Itoa(n + 1) // as pages number them
 	}
-	if at == noPlace || member.Display == shown.Hidden {
-		return noPlace, member
+	if at == noSinglePlace || member.Display == shown.Hidden {
+		return noSinglePlace, member
 	}
-	return at + stepMark + short(title), member
+	return at + stepMark + clipName(title), member
 }
 
 // collectPlaces records the place of each value. A value at several places is marked, since it does not show where
@@ -115,7 +115,7 @@ func collectPlaces(places map[string]string, at string, f shown.Format, v any, d
 	case []any:
 		for n, one := range v {
 			below := at
-			if at != noPlace {
+			if at != noSinglePlace {
 				below = at + stepMark + strconv.Itoa(n+1) // as pages number them
 			}
 			collectPlaces(places, below, f.At(jsonval.Path{strconv.Itoa(n)}), one, depth+1)
@@ -123,7 +123,7 @@ func collectPlaces(places map[string]string, at string, f shown.Format, v any, d
 	}
 	if key, is := placeKey(v); is {
 		if places[key] != "" {
-			at = noPlace
+			at = noSinglePlace
 		}
 		places[key] = at
 	}

@@ -14,8 +14,9 @@ import (
 
 // addOwnKey adds the pages on which people make passkeys, and sign.
 func (d *Desk) addOwnKey() {
-	d.ownKeys = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log, Show: d.showOwn,
-		Tell: d.tellOwn}
+	d.ownKeys = &ownkey.Pages{API: d.API, Sessions: d.sessions, Deciders: d.Deciders, Log: d.Log,
+		Show: d.showOwnKeyPage,
+		Tell: d.redirectToSignedOutcome}
 	own := func(do func(http.ResponseWriter, *http.Request) error) act {
 		return func(v *visit) error { return do(v.w, v.Request) }
 	}
@@ -26,7 +27,7 @@ func (d *Desk) addOwnKey() {
 	})
 }
 
-func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, page, title string, data any) error {
+func (d *Desk) showOwnKeyPage(w http.ResponseWriter, r *http.Request, page, title string, data any) error {
 	v := d.visit(w, r)
 	return v.show(page, struct {
 		frame
@@ -34,8 +35,10 @@ func (d *Desk) showOwn(w http.ResponseWriter, r *http.Request, page, title strin
 	}{v.frame(title), data})
 }
 
-func (d *Desk) tellOwn(w http.ResponseWriter, r *http.Request, kind, about string, result api.DecisionResult) error {
-	return d.visit(w, r).redirectToOutcomes(outcomes{Kind: kind, List: became([]api.DecisionResult{result}, about)})
+func (d *Desk) redirectToSignedOutcome(
+	w http.ResponseWriter, r *http.Request, kind, about string, result api.DecisionResult,
+) error {
+	return d.visit(w, r).redirectToOutcomes(outcomes{Kind: kind, List: outcomesOf([]api.DecisionResult{result}, about)})
 }
 
 // decider is the caller, with their passkeys.

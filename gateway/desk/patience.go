@@ -17,10 +17,10 @@ const (
 	// patience bounds how long a page waits for what may take long: reading the chain, and answers of a worker or the
 	// server. After it the page says so and reloads, so that people see something immediately.
 	patience = 250 * time.Millisecond
-	// leastPatience is the minimum of it for the last of several tasks of a page, each of which uses up a part.
-	leastPatience = 20 * time.Millisecond
-	// lookAgain is the interval of reloads, in seconds.
-	lookAgain = 1
+	// minPatience is the minimum of it for the last of several tasks of a page, each of which uses up a part.
+	minPatience = 20 * time.Millisecond
+	// reloadSeconds is the interval of reloads, in seconds.
+	reloadSeconds = 1
 	// resultTTL is how long the result of a task is kept for a page that reloads.
 	resultTTL = 10 * time.Second
 	// longestWork ends tasks that nobody can be waiting for any more.
@@ -40,8 +40,8 @@ func newWorks(atOnce int) *shared.Works {
 
 type (
 	work = shared.Work
-	// underWay is the error of a page that cannot be shown yet.
-	underWay = shared.PendingError
+	// pendingPageError is the error of a page that cannot be shown yet.
+	pendingPageError = shared.PendingError
 )
 
 type pageBegan struct{}
@@ -56,42 +56,43 @@ func patienceLeft(ctx context.Context) time.Duration {
 	if !ok {
 		return patience
 	}
-	return max(patience-time.Since(began), leastPatience)
+	return max(patience-time.Since(began), minPatience)
 }
 
-// inPatience returns the result of find. If that takes longer than a page may, the error is an *underWay, and the next
-// request gets the result.
-func inPatience[T any](
+// findWithinPatience returns the result of find. If that takes longer than a page may, the error is an
+// *pendingPageError, and the next request gets the result.
+func findWithinPatience[T any](
 	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
 ) (T, error) {
 	return shared.Ask(ctx, all, key, patienceLeft(ctx), find)
 }
 
-// ask is inPatience for data that people's acts change: after an act, a person does not get an older answer.
-func ask[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
-	return inPatience(ctx, d.asking, d.sinceActs(ctx, key),
+// queryWorker is findWithinPatience for data that people's acts change: after an act, a person does not get an older
+// answer.
+func queryWorker[T any](ctx context.Context, d *Desk, key string, find func(context.Context) (T, error)) (T, error) {
+	return findWithinPatience(ctx, d.workerWorks, d.keyWithActs(ctx, key),
 		func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
 }
 
-// sinceActs is a key of what people's acts change.
-func (d *Desk) sinceActs(ctx context.Context, key string) string {
+// keyWithActs is a key of what people's acts change.
+func (d *Desk) keyWithActs(ctx context.Context, key string) string {
 	return fmt.Sprintf("%s\n%d %s", key, d.Acts(), client.LanguageOf(ctx))
 }
 
-// foundFor is how long a page shows an earlier result while a new one takes long.
-const foundFor = 15 * time.Second
+// previousResultTTL is how long a page shows an earlier result while a new one takes long.
+const previousResultTTL = 15 * time.Second
 
-// lately is inPatience, but if find takes long it returns the previous result, if that was kept.
-func lately[T any](
+// findOrPrevious is findWithinPatience, but if find takes long it returns the previous result, if that was kept.
+func findOrPrevious[T any](
 	ctx context.Context, d *Desk, all *shared.Works, key string, keep func(T) bool,
 	find func(context.Context) (T, error),
 ) (T, error) {
-	v, err := inPatience(ctx, all, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
-	var later *underWay
-	switch before, known := d.found.Get(key); {
+	v, err := findWithinPatience(ctx, all, key, func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
+	var later *pendingPageError
+	switch before, known := d.previousResults.Get(key); {
 	case err == nil && keep(v):
-		d.found.Add(key, v)
-		safego.AfterFunc(foundFor, "gateway.desk.found", func() { d.found.Remove(key) })
+		d.previousResults.Add(key, v)
+		safego.AfterFunc(previousResultTTL, "gateway.desk.found", func() { d.previousResults.Remove(key) })
 	case known && errors.As(err, &later):
 		return before.(T), nil
 	}
@@ -99,10 +100,10 @@ func lately[T any](
 }
 
 // showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
-func (v *visit) showUnderWay(u *underWay) error {
-	v.w.Header().Set("Refresh", strconv.Itoa(lookAgain))
+func (v *visit) showUnderWay(u *pendingPageError) error {
+	v.w.Header().Set("Refresh", strconv.Itoa(reloadSeconds))
 	return v.render(http.StatusAccepted, "underway", struct {
 		frame
-		*underWay
+		*pendingPageError
 	}{v.frame("One moment"), u})
 }

@@ -22,7 +22,7 @@ import (
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	all, release, found := newWorks(1), make(chan struct{}), 0
 	look := func() (int, error) {
-		return inPatience(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
+		return findWithinPatience(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
 			w.SetProgress(3, 7)
 			<-release
 			found++
@@ -31,7 +31,7 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	}
 	for range 2 { // the second look begins nothing anew
 		_, err := look()
-		var later *underWay
+		var later *pendingPageError
 		if !errors.As(err, &later) {
 			t.Fatalf("it waits, and says %v", err)
 		}
@@ -41,7 +41,7 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 	}
 	close(release)
 	v, err := look()
-	for later := (*underWay)(nil); errors.As(err, &later); { // on a slow machine
+	for later := (*pendingPageError)(nil); errors.As(err, &later); { // on a slow machine
 		v, err = look()
 	}
 	if v != 1 || err != nil {
@@ -58,7 +58,7 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 	went := make(chan error, 1)
 	ended := make(chan error, 1)
 	go func() {
-		_, err := inPatience(ctx, all, "key", func(ctx context.Context, _ *work) (int, error) {
+		_, err := findWithinPatience(ctx, all, "key", func(ctx context.Context, _ *work) (int, error) {
 			close(begun)
 			<-release
 			ended <- ctx.Err()
@@ -80,9 +80,9 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 	all, wrong := newWorks(1), errors.New("the store is away")
 	look := func(err error) error {
-		_, got := inPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
-		for later := (*underWay)(nil); errors.As(got, &later); { // on a slow machine
-			_, got = inPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+		_, got := findWithinPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
+		for later := (*pendingPageError)(nil); errors.As(got, &later); { // on a slow machine
+			_, got = findWithinPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
 		}
 		return got
 	}
@@ -100,7 +100,7 @@ func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
 	if left := patienceLeft(fresh); left >= patience {
 		t.Errorf("a page that has begun waits %s", left)
 	}
-	if left := patienceLeft(late); left != leastPatience {
+	if left := patienceLeft(late); left != minPatience {
 		t.Errorf("one that has waited long waits %s more", left)
 	}
 	if left := patienceLeft(t.Context()); left != patience {
@@ -113,7 +113,7 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
 	r = r.WithContext(access.With(r.Context(), &access.Person{Name: "ann"}))
 	w := httptest.NewRecorder()
-	_ = d.visit(w, r).fail(&underWay{Checked: 3, Of: 7})
+	_ = d.visit(w, r).fail(&pendingPageError{Checked: 3, Of: 7})
 	if w.Code != http.StatusAccepted || w.Header().Get("Refresh") == "" {
 		t.Errorf("it is answered %d, %v", w.Code, w.Header())
 	}
@@ -135,16 +135,16 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 }
 
 func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
-	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, asking: newWorks(2)},
+	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, workerWorks: newWorks(2)},
 		make(chan struct{})
 	defer close(release)
-	_, err := ask(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
-	if later := (*underWay)(nil); !errors.As(err, &later) {
+	_, err := queryWorker(t.Context(), d, "inbox", func(context.Context) (int, error) { <-release; return 1, nil })
+	if later := (*pendingPageError)(nil); !errors.As(err, &later) {
 		t.Fatal(err)
 	}
 	d.API.NoteAct("a process")
 	asked := make(chan struct{})
-	_, _ = ask(t.Context(), d, "inbox", func(context.Context) (int, error) { close(asked); return 2, nil })
+	_, _ = queryWorker(t.Context(), d, "inbox", func(context.Context) (int, error) { close(asked); return 2, nil })
 	select {
 	case <-asked:
 	case <-time.After(time.Minute):
@@ -157,11 +157,11 @@ func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, found: found}
+	d := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, previousResults: found}
 	release := make(chan struct{})
 	defer close(release)
 	look := func(all *shared.Works, find func(context.Context) (int, error)) (int, error) {
-		return lately(t.Context(), d, all, d.sinceActs(t.Context(), "status"), func(n int) bool { return n < 3 }, find)
+		return findOrPrevious(t.Context(), d, all, d.keyWithActs(t.Context(), "status"), func(n int) bool { return n < 3 }, find)
 	}
 	now := func(n int) func(context.Context) (int, error) {
 		return func(context.Context) (int, error) { return n, nil }
@@ -173,7 +173,7 @@ func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing
 		t.Errorf("instead of waiting it gives %d, %v", v, err)
 	}
 	d.API.NoteAct("a process")
-	var later *underWay
+	var later *pendingPageError
 	if _, err := look(newWorks(1), never); !errors.As(err, &later) {
 		t.Errorf("after somebody acted it gives what was found before: %v", err)
 	}

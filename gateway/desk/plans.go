@@ -133,7 +133,7 @@ func (v *visit) decidePlan() error {
 		return err
 	}
 	decision := client.PlanDecision{Kind: v.PostForm.Get("decision"), Digest: v.PostForm.Get("digest"),
-		Reason: v.entered("reason")}
+		Reason: v.formValue("reason")}
 	p := planPage{}
 	if err == nil {
 		p = v.planPage(plan)

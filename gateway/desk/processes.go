@@ -54,9 +54,10 @@ func (v *visit) showProcesses() error {
 		p.Status = ""
 	}
 	key := fmt.Sprintf("processes\n%d %s %s", v.Acts(), p.Status, q.Get("page"))
-	list, err := inPatience(v.Context(), v.listing, key, func(ctx context.Context, _ *work) (api.ProcessPage, error) {
+	find := func(ctx context.Context, _ *work) (api.ProcessPage, error) {
 		return v.List(ctx, client.Filter{Status: loop.Status(p.Status)}, processesPerPage, q.Get("page"))
-	})
+	}
+	list, err := findWithinPatience(v.Context(), v.serverWorks, key, find)
 	if err != nil {
 		return err
 	}
@@ -126,12 +127,12 @@ func (v *visit) showProcess() error {
 func (v *visit) processPage() (*processPage, error) {
 	id := v.process
 	large := func(s api.ProcessStatus) bool { return len(s.Instances) >= manyInstances }
-	status, err := lately(v.Context(), v.Desk, v.asking, v.sinceActs(v.Context(), "status\n"+id), large,
+	status, err := findOrPrevious(v.Context(), v.Desk, v.workerWorks, v.keyWithActs(v.Context(), "status\n"+id), large,
 		func(ctx context.Context) (api.ProcessStatus, error) { return v.Status(ctx, id) })
 	if err != nil {
 		return nil, err
 	}
-	p := &processPage{frame: v.frame(short(id)), Status: status}
+	p := &processPage{frame: v.frame(clipName(id)), Status: status}
 	p.Live = true
 	p.Ended = hasEnded(status.Status)
 	plan, err := v.planInPatience(v.Context(), id, len(status.Instances), !p.Ended && status.Unseen == "")
@@ -180,7 +181,7 @@ func (v *visit) addWaiting(p *processPage) {
 		isShown := status.Error != nil && one == "paused: "+status.Error.Message
 		isPerson := strings.HasPrefix(one, protocol.WaitingForPerson)
 		if !isShown && !isPerson && !strings.HasPrefix(one, turn.HeldUpPrefix) {
-			p.WaitsFor = append(p.WaitsFor, long(one))
+			p.WaitsFor = append(p.WaitsFor, clipParagraph(one))
 		}
 	}
 }
@@ -217,8 +218,8 @@ func (p *processPage) list(q url.Values, words *shown.Words, l shown.Language) {
 		return p.Href + "?" + url.Values{"status": {p.Shown}, "page": {strconv.Itoa(n)}}.Encode() + "#instances"
 	})
 	for _, token := range tokens[p.First-1 : p.Last] {
-		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: short(words.NameOf(token)),
-			Amount: short(words.AmountOf(token, l)),
+		row := instanceRow{InstanceResult: p.Status.Instances[token], Token: token, Name: clipName(words.NameOf(token)),
+			Amount: clipName(words.AmountOf(token, l)),
 			Href:   p.Href + "/idea?" + url.Values{"instance": {token}}.Encode()}
 		if p.Undo != "" && token != "" {
 			row.Undo = undoHref(p.Status.ProcessID, url.Values{"instance": {token}})
@@ -258,13 +259,14 @@ const manyInstances = 1000
 // planInPatience gives the Plan of a process, or how it was a moment ago where it is still being read. It holds
 // none where none can be read.
 func (d *Desk) planInPatience(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
-	works := d.asking
+	works := d.workerWorks
 	if instances > manyInstances {
-		works = d.reading
+		works = d.storeWorks
 	}
-	plan, err := lately(ctx, d, works, fmt.Sprintf("plan\n%t %s", wantLive, id), func(drawnPlan) bool { return true },
+	key := fmt.Sprintf("plan\n%t %s", wantLive, id)
+	plan, err := findOrPrevious(ctx, d, works, key, func(drawnPlan) bool { return true },
 		func(ctx context.Context) (drawnPlan, error) { return d.plan(ctx, id, wantLive) })
-	var later *underWay
+	var later *pendingPageError
 	if errors.As(err, &later) {
 		return plan, err
 	}

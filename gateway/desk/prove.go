@@ -38,7 +38,7 @@ func (v *visit) verify() error {
 	if err != nil {
 		return err
 	}
-	p := verifyPage{frame: v.frame("The record of " + short(id)), Report: c.report,
+	p := verifyPage{frame: v.frame("The record of " + clipName(id)), Report: c.report,
 		Proof: report.Proof(c.report), Checked: c.at}
 	all := c.decisions
 	words, l := v.Client.Process(id).Words(v.Context()), client.LanguageOf(v.Context())
@@ -68,8 +68,8 @@ const (
 	maxChecks = 8
 	// maxCachedDecisions is how many decisions of a process are kept with its check.
 	maxCachedDecisions = 20_000
-	// justNow is how old a check is that is not done again.
-	justNow = 15 * time.Second
+	// checkTTL is how old a check is that is not done again.
+	checkTTL = 15 * time.Second
 )
 
 // check verifies the chain of a process, unless it has been since its latest Idea; again: nor just now.
@@ -80,10 +80,10 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 		return nil, err // if the latest Idea cannot be read, the check reports it
 	}
 	key := process + "\n" + latest.Digest + "\n" + string(client.LanguageOf(ctx))
-	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < justNow) {
+	if c, known := d.checks.Get(key); known && (!again || time.Since(c.at) < checkTTL) {
 		return c, nil
 	}
-	return inPatience(ctx, d.reading, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
+	return findWithinPatience(ctx, d.storeWorks, "check\n"+key, func(ctx context.Context, w *work) (*check, error) {
 		checked, err := chain.VerifyWithProgress(ctx, w.SetProgress)
 		if err != nil {
 			return nil, err

@@ -128,17 +128,17 @@ func (v *visit) show(name string, data any) error {
 	return v.render(http.StatusOK, name, data)
 }
 
-// lead leads to another page.
-func (v *visit) lead(to string) error {
+// redirect leads to another page.
+func (v *visit) redirect(to string) error {
 	http.Redirect(v.w, v.Request, to, http.StatusSeeOther)
 	return nil
 }
 
-// entered is the entry in a field, without the spaces around it.
-func (v *visit) entered(field string) string { return strings.TrimSpace(v.PostForm.Get(field)) }
+// formValue is the entry in a field, without the spaces around it.
+func (v *visit) formValue(field string) string { return strings.TrimSpace(v.PostForm.Get(field)) }
 
 // by is the caller, with the reason in the form.
-func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.entered("reason")} }
+func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.formValue("reason")} }
 
 // notFound is an error that the page shows as it is.
 func notFound(format string, args ...any) error {
@@ -196,10 +196,10 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 var functions = template.FuncMap{
 	"iso":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"clip": clip, "pretty": form.Pretty, "visible": visible,
-	"lower": strings.ToLower, "long": long, "processHref": processHref,
+	"lower": strings.ToLower, "long": clipParagraph, "processHref": processHref,
 	"callHref": callHref, "planHref": planHref, "inWords": inWords, "whatBecame": outcomeText,
 	"isHeldUp": isHeldUp, "isRemark": approval.IsRemark, "started": blobs.RootOf,
-	"short": short, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
+	"short": clipName, "beyond": func(n, maxCount int) int { return max(0, n-maxCount) },
 	"dict": func(pairs ...any) map[string]any {
 		m := map[string]any{}
 		for n := 0; n+1 < len(pairs); n += 2 {

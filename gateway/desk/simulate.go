@@ -12,8 +12,8 @@ import (
 	"processidea/model/ideafile/shown"
 )
 
-// trial is the result of a simulation.
-type trial struct {
+// simulationView is the result of a simulation.
+type simulationView struct {
 	*simulation.Report
 	Words  *shown.Words
 	States []instanceState // of the first instances
@@ -42,8 +42,8 @@ func (d *Desk) simulate(ctx context.Context, p *startPage, source ideafiles.Sour
 	return nil
 }
 
-func trialOf(r *simulation.Report, words *shown.Words, l shown.Language) *trial {
-	t, tell, tokens := &trial{Report: r, Words: words}, newTeller(l), ideafiles.SortedTokens(r.Instances)
+func trialOf(r *simulation.Report, words *shown.Words, l shown.Language) *simulationView {
+	t, tell, tokens := &simulationView{Report: r, Words: words}, newTeller(l), ideafiles.SortedTokens(r.Instances)
 	for n, token := range tokens {
 		const atOnce = 5
 		if n == atOnce || tell.Left <= 0 {
@@ -51,7 +51,7 @@ func trialOf(r *simulation.Report, words *shown.Words, l shown.Language) *trial 
 			break
 		}
 		state := tell.BuildAt(nil, string(r.Instances[token].Status), words.StateFormat(), r.Instances[token].State)
-		t.States = append(t.States, instanceState{Token: token, Name: short(words.NameOf(token)), State: state})
+		t.States = append(t.States, instanceState{Token: token, Name: clipName(words.NameOf(token)), State: state})
 	}
 	return t
 }

@@ -33,9 +33,9 @@ type startPage struct {
 	ID        string
 	Simulates bool
 
-	mistakes
+	formErrors
 	Fine  string
-	Trial *trial
+	Trial *simulationView
 
 	known   map[string]ideafiles.Source // the offered Ideas, by name
 	folders []string                    // the folders of the files
@@ -74,7 +74,7 @@ func (v *visit) start() error {
 	started, err := v.carryOut(p)
 	switch {
 	case err == nil && started != "" && v.who.May(access.Look):
-		return v.lead(processHref(started))
+		return v.redirect(processHref(started))
 	case err == nil && started != "":
 		p = v.startPage()
 		p.Fine = fmt.Sprintf("%s has started. You may not look at it.", visible(started))
@@ -115,7 +115,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 	}
 	switch v.PostForm.Get("do") {
 	case "check":
-		p.Fine = fineText(definition, problems)
+		p.Fine = noErrorsText(definition, problems)
 		return "", nil
 	case "simulate":
 		return "", v.simulate(v.Context(), p, source, shown.WordsOf(definition.Read))
@@ -125,7 +125,7 @@ func (v *visit) carryOut(p *startPage) (started string, err error) {
 	return "", api.Unprocessable("There is no such button.")
 }
 
-func fineText(d *ideafiles.Definition, problems diag.Problems) string {
+func noErrorsText(d *ideafiles.Definition, problems diag.Problems) string {
 	text := fmt.Sprintf("No mistakes: %s", plural(len(d.Read.InstanceTokens()), "case"))
 	if n := problems.Count(); n > 0 {
 		text += ", " + plural(n, "warning")
@@ -158,18 +158,18 @@ func (v *visit) begin(p *startPage, definition *ideafiles.Definition) (string, e
 
 // read reads the chosen and typed files.
 func (p *startPage) read(v *visit) (err error) {
-	p.Offer, p.ID = v.PostForm.Get("offer"), v.entered("id")
+	p.Offer, p.ID = v.PostForm.Get("offer"), v.formValue("id")
 	names, texts := v.PostForm["file-name"], v.PostForm["file-text"]
 	for n, name := range names {
 		if n < len(texts) && strings.TrimSpace(texts[n]) != "" {
-			p.keep(file{strings.TrimSpace(name), typed(texts[n])})
+			p.keep(file{strings.TrimSpace(name), normalizeNewlines(texts[n])})
 		}
 	}
-	if p.Idea, err = v.chosen("idea", "idea.json"); err == nil {
-		p.Rows, err = v.chosen("rows", "rows.jsonl")
+	if p.Idea, err = v.readFile("idea", "idea.json"); err == nil {
+		p.Rows, err = v.readFile("rows", "rows.jsonl")
 	}
 	if err == nil {
-		p.Replies, err = v.chosen("replies", "replies.jsonl")
+		p.Replies, err = v.readFile("replies", "replies.jsonl")
 	}
 	more, wrong := v.uploaded("files")
 	for _, f := range more {
@@ -205,7 +205,7 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 		to := filepath.FromSlash(f.Name)
 		if !filepath.IsLocal(to) || strings.ContainsRune(f.Name, 0) {
 			return api.Unprocessable("%s cannot be the name of a file: use the name that the file of the process "+
-				"has, such as parts/letter.json.", short(f.Name))
+				"has, such as parts/letter.json.", clipName(f.Name))
 		}
 		to = filepath.Join(in, to)
 		err := os.MkdirAll(filepath.Dir(to), 0o700)
@@ -213,7 +213,7 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 			err = os.WriteFile(to, []byte(f.Text), 0o600)
 		}
 		if err != nil {
-			return api.Unprocessable("%s cannot be kept under this name.", short(f.Name))
+			return api.Unprocessable("%s cannot be kept under this name.", clipName(f.Name))
 		}
 		return nil
 	}
@@ -221,7 +221,7 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 		for _, f := range append([]file{p.Idea}, p.Files...) {
 			if f.Name == p.Idea.Name && f != p.Idea {
 				return s, api.Unprocessable("Two files are named %s: the file of the process, and one that it names.",
-					short(f.Name))
+					clipName(f.Name))
 			}
 			if err := write(ideas, f); err != nil {
 				return s, err

@@ -15,7 +15,7 @@ import (
 
 // steer pauses a process, lets it go on, corrects it, or ends it.
 func (v *visit) steer() error {
-	by, text, do := v.by(), typed(v.entered("text")), v.PostForm.Get("do")
+	by, text, do := v.by(), normalizeNewlines(v.formValue("text")), v.PostForm.Get("do")
 	var wrong error
 	switch {
 	case !slices.Contains([]string{"pause", "resume", "revise", "cancel"}, do):
@@ -47,7 +47,7 @@ func (v *visit) steerAndReturn(place string, do func(context.Context, *client.Pr
 	if err := v.Steer(v.Context(), v.process, do); err != nil {
 		return err
 	}
-	return v.lead(processHref(v.process) + place)
+	return v.redirect(processHref(v.process) + place)
 }
 
 // steerByForm is steerAndReturn for a form of the page of the process, which is shown again where it is refused.
@@ -60,7 +60,7 @@ func (v *visit) steerByForm(form, place string, do func(context.Context, *client
 
 // resumeAll lets all paused processes go on, or those that are paused with a code.
 func (v *visit) resumeAll() error {
-	all, err := v.ResumeAll(v.Context(), v.entered("because"), v.by())
+	all, err := v.ResumeAll(v.Context(), v.formValue("because"), v.by())
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (v *visit) resumeAll() error {
 	}
 	query := url.Values{"status": {string(loop.StatusPaused)}, "resumed": {strconv.Itoa(len(all) - left)},
 		"left": {strconv.Itoa(left)}}
-	return v.lead("/desk/processes?" + query.Encode())
+	return v.redirect("/desk/processes?" + query.Encode())
 }
 
 // resumedNotice describes how many held-up processes were resumed; the address has the numbers.

@@ -49,7 +49,7 @@ type undoRow struct {
 
 // undoChoice reads what to undo.
 func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
-	p := &undoPage{frame: v.frame("Take back what " + short(v.process) + " did"), Instance: v.FormValue("instance"),
+	p := &undoPage{frame: v.frame("Take back what " + clipName(v.process) + " did"), Instance: v.FormValue("instance"),
 		Call: v.FormValue("call")}
 	o := client.UndoOptions{Choice: undo.Choice{Instance: p.Instance, IsInstance: p.Instance != "", CallID: p.Call}}
 	p.Reason, p.Review = strings.TrimSpace(v.FormValue("reason")), v.FormValue("review") != ""
@@ -59,7 +59,7 @@ func (v *visit) undoChoice() (*undoPage, client.UndoOptions) {
 
 func (v *visit) showUndo() error {
 	p, o := v.undoChoice()
-	u, err := inPatience(v.Context(), v.reading, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
+	u, err := findWithinPatience(v.Context(), v.storeWorks, fmt.Sprintf("undo\n%d %s", v.Acts(), v.URL),
 		func(ctx context.Context, _ *work) (*client.Undoing, error) {
 			u, _, err := v.Undo(ctx, p.Process, o, nil)
 			return u, err
@@ -85,7 +85,7 @@ func (v *visit) undo() error {
 		return v.showUndoAgain(p, o, err)
 	}
 	if p.Changed = !done; done {
-		return v.lead(processHref(u.As))
+		return v.redirect(processHref(u.As))
 	}
 	return v.showUndoing(http.StatusOK, p, u)
 }
@@ -108,13 +108,13 @@ func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 	}
 	words := v.Client.Process(p.Process).Words(v.Context())
 	if p.Instance != "" {
-		p.InstanceName = short(words.NameOf(p.Instance))
+		p.InstanceName = clipName(words.NameOf(p.Instance))
 	}
 	row := func(c *undo.Call) undoRow {
 		did := u.InWords(v.Context(), words, c, c.Tool, c.Params)
 		row := undoRow{ID: c.ID, Did: did.Parts}
 		if c.Instance != "" {
-			row.Name = short(did.InstanceName)
+			row.Name = clipName(did.InstanceName)
 		}
 		return row
 	}
@@ -140,9 +140,9 @@ func (v *visit) showUndoing(status int, p *undoPage, u *client.Undoing) error {
 			if of := c.DelegateToUndo(); of != "" {
 				one.Href = undoHref(of, url.Values{})
 			}
-			if one.Because = long(c.Because); c.Reader != nil {
+			if one.Because = clipParagraph(c.Because); c.Reader != nil {
 				reader := u.InWords(v.Context(), words, c.Reader, c.Reader.Tool, c.Reader.Params).Sentence
-				one.Because = long("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.Name()))
+				one.Because = clipParagraph("“" + reader + "”" + strings.TrimPrefix(c.Because, c.Reader.Name()))
 			}
 			list.Rows = append(list.Rows, one)
 		}

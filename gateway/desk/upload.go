@@ -59,8 +59,8 @@ func (v *visit) uploaded(field string) (files []file, err error) {
 	return files, nil
 }
 
-// chosen is the file of a field: the one chosen now, or else the one that the page carries, or else the typed text.
-func (v *visit) chosen(field, usual string) (file, error) {
+// readFile is the file of a field: the one chosen now, or else the one that the page carries, or else the typed text.
+func (v *visit) readFile(field, usual string) (file, error) {
 	files, err := v.uploaded(field)
 	if err != nil {
 		return file{}, err
@@ -68,7 +68,7 @@ func (v *visit) chosen(field, usual string) (file, error) {
 	if len(files) > 0 {
 		return files[0], nil
 	}
-	f := file{baseName(v.PostForm.Get(field + "-name")), typed(v.PostForm.Get(field + "-text"))}
+	f := file{baseName(v.PostForm.Get(field + "-name")), normalizeNewlines(v.PostForm.Get(field + "-text"))}
 	if strings.TrimSpace(f.Text) == "" {
 		return file{}, nil
 	}
@@ -78,8 +78,8 @@ func (v *visit) chosen(field, usual string) (file, error) {
 	return f, nil
 }
 
-// typed is a text as it was before the browser ended its lines in two characters.
-func typed(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
+// normalizeNewlines is a text as it was before the browser ended its lines in two characters.
+func normalizeNewlines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
 // baseName is the name of a file without folders, as no browser should send them.
 func baseName(name string) string {

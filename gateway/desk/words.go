@@ -19,9 +19,9 @@ var (
 
 type fact = readable.Fact
 
-// short and long are texts from outside: short for a name or a cell, long for a paragraph.
-func short(s string) string { return visible(clip(s, cellLength)) }
-func long(s string) string  { return visible(clip(s, longestText)) }
+// clipName and long are texts from outside: short for a name or a cell, long for a paragraph.
+func clipName(s string) string      { return visible(clip(s, cellLength)) }
+func clipParagraph(s string) string { return visible(clip(s, longestText)) }
 
 const longestText = readable.MaxTextBytes
 

@@ -77,7 +77,7 @@ func (w *watcher) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		now, err := w.poll(ctx, seen)
 		switch {
-		case ctx.Err() != nil || errors.Is(err, errOver):
+		case ctx.Err() != nil || errors.Is(err, errWatchEnded):
 			return
 		case err != nil || now != seen:
 			every = minLookInterval
@@ -96,8 +96,8 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// errOver ends a watcher: nothing will ever be otherwise.
-var errOver = errors.New("feed: nothing more to be seen")
+// errWatchEnded ends a watcher: nothing will ever be otherwise.
+var errWatchEnded = errors.New("feed: nothing more to be seen")
 
 // poll asks how far the process has come and, after a change, its status. It returns the revision that it saw.
 func (w *watcher) poll(ctx context.Context, seen client.Revision) (client.Revision, error) {
@@ -108,7 +108,7 @@ func (w *watcher) poll(ctx context.Context, seen client.Revision) (client.Revisi
 	switch {
 	case errors.Is(err, client.ErrNotFound), errors.Is(err, client.ErrForgotten):
 		w.setLatest(nil, err)
-		return seen, errOver
+		return seen, errWatchEnded
 	case err != nil:
 		w.publishUnseen(ctx, CodeUnreachable, err)
 		return client.Revision{}, err // once it is seen again, that is new
@@ -157,7 +157,7 @@ func (w *watcher) publishEnd(ctx context.Context, now client.Revision) error {
 		return err
 	}
 	w.setLatest(s, nil)
-	return errOver
+	return errWatchEnded
 }
 
 // publishUnseen publishes that the process cannot be queried, once for as long as that lasts.

@@ -30,7 +30,7 @@ const MaxBody = 1 << 20
 
 // queryLimits bound the work of each expression of a rule. A stranger chooses the numbers in a webhook, and must not
 // choose the amount of work.
-var queryLimits = jq.Limits{Time: 2 * time.Second, Value: 8 * MaxBody, Total: 16 * MaxBody}
+var queryLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: 8 * MaxBody, MaxTotalBytes: 16 * MaxBody}
 
 // Receive returns what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal if the
 // webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.

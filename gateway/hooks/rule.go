@@ -165,5 +165,5 @@ func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 
 // ToolsElsewhere describes the Tools of workers that run elsewhere: their kinds are known, but no Go functions.
 func ToolsElsewhere() ideafiles.Tools {
-	return ideafiles.Tools{Known: kinds.Knowing(nil, nil), Replies: rehearsal.CountReplies, Elsewhere: true}
+	return ideafiles.Tools{Known: kinds.NewKnown(nil, nil), Replies: rehearsal.CountReplies, OtherWorkers: true}
 }

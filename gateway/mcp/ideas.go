@@ -31,7 +31,7 @@ func (s *Server) startables() (all []startable) {
 		return nil
 	}
 	seen, known := map[string]bool{}, s.Tools
-	known.Elsewhere = true // what runs the Tools, the workers know
+	known.OtherWorkers = true // what runs the Tools, the workers know
 	for _, source := range sources {
 		name := notOfNames.ReplaceAllString(source.Name(), "_")
 		name = name[:min(len(name), maxNameLength)]

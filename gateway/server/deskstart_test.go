@@ -100,7 +100,7 @@ func TestTheIdeaOfAFolderAndDelegatesOfAnUploadAreTaken(t *testing.T) {
 	}
 	var tried []ideafiles.Source
 	h := open(t, func(o *server.Options) {
-		o.Agents = server.Agents{Ideas: folder, Tools: ideafiles.Tools{Elsewhere: true}}
+		o.Agents = server.Agents{Ideas: folder, Tools: ideafiles.Tools{OtherWorkers: true}}
 		o.Simulate = func(_ context.Context, s ideafiles.Source) (*simulation.Report, error) {
 			tried = append(tried, s)
 			return &simulation.Report{Result: loop.Result{Status: "completed"}, Approvals: 7,

@@ -14,13 +14,13 @@ import (
 // every "1" would spoil results.
 const MinLength = 4
 
-// Striker strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
-type Striker struct{ needles []needle }
+// Redactor strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
+type Redactor struct{ needles []needle }
 
-// NewStriker makes a Striker of names and values; `[secret NAME]` takes a value's place. Values shorter than MinLength
+// NewRedactor makes a Striker of names and values; `[secret NAME]` takes a value's place. Values shorter than MinLength
 // are left alone.
-func NewStriker(secrets map[string]string) *Striker {
-	s := &Striker{}
+func NewRedactor(secrets map[string]string) *Redactor {
+	s := &Redactor{}
 	for _, name := range jsonval.SortedKeys(secrets) {
 		value := strings.TrimSpace(secrets[name]) // as servers take it out of a header
 		for _, form := range append([]string{value}, basicAuthSecrets(value)...) {
@@ -35,8 +35,8 @@ func NewStriker(secrets map[string]string) *Striker {
 	return s
 }
 
-// StrikeText gives a text without the secrets.
-func (s *Striker) StrikeText(text string) string {
+// RedactText gives a text without the secrets.
+func (s *Redactor) RedactText(text string) string {
 	if s == nil {
 		return text
 	}
@@ -49,26 +49,26 @@ func (s *Striker) StrikeText(text string) string {
 	return cutOut(text, found)
 }
 
-// StrikeValue strikes the secrets out of every string, key and number of a JSON value; lists are changed in place.
-func (s *Striker) StrikeValue(v any) any {
+// RedactValue strikes the secrets out of every string, key and number of a JSON value; lists are changed in place.
+func (s *Redactor) RedactValue(v any) any {
 	if s == nil {
 		return v
 	}
 	switch v := v.(type) {
 	case string:
-		return s.StrikeText(v)
+		return s.RedactText(v)
 	case json.Number:
-		if struck := s.StrikeText(v.String()); struck != v.String() {
+		if struck := s.RedactText(v.String()); struck != v.String() {
 			return struck
 		}
 	case []any:
 		for i, item := range v {
-			v[i] = s.StrikeValue(item)
+			v[i] = s.RedactValue(item)
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, item := range v {
-			out[s.StrikeText(name)] = s.StrikeValue(item)
+			out[s.RedactText(name)] = s.RedactValue(item)
 		}
 		return out
 	}

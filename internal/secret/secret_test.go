@@ -99,10 +99,10 @@ func lowerHex(s string) string {
 
 func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"TOKEN": token})
+	s := NewRedactor(map[string]string{"TOKEN": token})
 	for name, encode := range encoders {
 		text := "before " + encode(token) + " after"
-		got := s.StrikeText(text)
+		got := s.RedactText(text)
 		if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") ||
 			!strings.Contains(got, "[secret TOKEN]") {
 			t.Errorf("%s: %s became %s", name, text, got)
@@ -121,7 +121,7 @@ func TestASecretIsStruckOutInLettersOfAnotherCase(t *testing.T) {
 		"capitals": ascii(value, 'a', 'z', 'A'), "small letters": ascii(value, 'A', 'Z', 'a'),
 	} {
 		for _, how := range []string{"as it is", "JSON", "JSON in ASCII", "a query", "a path", "HTML"} {
-			if got := NewStriker(map[string]string{"KEY": value}).StrikeText("<" + encoders[how](letters) +
+			if got := NewRedactor(map[string]string{"KEY": value}).RedactText("<" + encoders[how](letters) +
 				">"); !strings.Contains(got, "[secret KEY]") || strings.Contains(strings.ToLower(got), "s3cr") {
 				t.Errorf("%s, %s: %s", name, how, got)
 			}
@@ -166,7 +166,7 @@ func TestASecretIsStruckOutWhereOneWritingIsWithinAnother(t *testing.T) {
 		inner := rapid.SampledFrom(all).Draw(t, "inner")
 		outer := rapid.SampledFrom(names).Draw(t, "outer")
 		text := encoders[outer]("<" + encoders[inner](value) + ">")
-		if got := NewStriker(map[string]string{"N": value}).StrikeText(text); !strings.Contains(got, "[secret N]") {
+		if got := NewRedactor(map[string]string{"N": value}).RedactText(text); !strings.Contains(got, "[secret N]") {
 			t.Fatalf("%s within %s: %s became %s", inner, outer, text, got)
 		}
 	})
@@ -174,27 +174,27 @@ func TestASecretIsStruckOutWhereOneWritingIsWithinAnother(t *testing.T) {
 
 func TestWhatHoldsNoSecretStaysAsItIs(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"A": "s3cr3t-value", "B": "another one"})
+	s := NewRedactor(map[string]string{"A": "s3cr3t-value", "B": "another one"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune(`as3cr-t %\&;ux02fn"é+=`))).Draw(t, "text")
-		if got := s.StrikeText(text); got != text && !strings.Contains(got, "[secret") {
+		if got := s.RedactText(text); got != text && !strings.Contains(got, "[secret") {
 			t.Fatalf("%q became %q", text, got)
 		}
 	})
 	for _, text := range []string{"", "s3cr3t-valu", `50% of \users\new & more; &amp; %2`, `\`, `\u`, `\ud83d`, `%`,
 		`&`, `&#;`, `\x`, `&#x110000;`} {
-		if got := s.StrikeText(text); got != text {
+		if got := s.RedactText(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
 	}
-	if (*Striker)(nil).StrikeText("x") != "x" || (*Striker)(nil).StrikeValue("x") != "x" {
+	if (*Redactor)(nil).RedactText("x") != "x" || (*Redactor)(nil).RedactValue("x") != "x" {
 		t.Error("nothing strikes something")
 	}
 }
 
 func TestWhatStandsAroundASecretStays(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"TOKEN": "top/secret"})
+	s := NewRedactor(map[string]string{"TOKEN": "top/secret"})
 	for text, want := range map[string]string{
 		`{"a":"x%20y","b":"top\/secret","c":"é"}`:       `{"a":"x%20y","b":"[secret TOKEN]","c":"é"}`,
 		`a%2Fb top%2Fsecret %2F`:                        `a%2Fb [secret TOKEN] %2F`,
@@ -204,7 +204,7 @@ func TestWhatStandsAroundASecretStays(t *testing.T) {
 		`746f702f736563726574 and 746F702F736563726574`: `[secret TOKEN] and [secret TOKEN]`,
 		`Basic dG9wL3NlY3JldA==, bye`:                   `Basic [secret TOKEN], bye`,
 	} {
-		if got := s.StrikeText(text); got != want {
+		if got := s.RedactText(text); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
@@ -212,29 +212,29 @@ func TestWhatStandsAroundASecretStays(t *testing.T) {
 
 func TestSecretsThatOverlapAreAllGone(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"SHORT": "abcd", "LONG": "abcdef", "NEXT": "efgh", "SAME": "abcdef",
+	s := NewRedactor(map[string]string{"SHORT": "abcd", "LONG": "abcdef", "NEXT": "efgh", "SAME": "abcdef",
 		"TINY": "abc", "EMPTY": ""})
 	for text, want := range map[string]string{
 		"abcdef abcd": "[secret LONG] [secret SHORT]", "abcdefgh!": "[secret LONG]!", "abc": "abc",
 		"xabcdx": "x[secret SHORT]x",
 	} {
-		if got := s.StrikeText(text); got != want {
+		if got := s.RedactText(text); got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
 		}
 	}
-	if NewStriker(map[string]string{"TINY": "abc"}) != nil {
+	if NewRedactor(map[string]string{"TINY": "abc"}) != nil {
 		t.Error("a tiny one is a secret")
 	}
 }
 
 func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"TOKEN": "top/secret", "PIN": "12345678"})
+	s := NewRedactor(map[string]string{"TOKEN": "top/secret", "PIN": "12345678"})
 	v := map[string]any{
 		"top/secret": "key", "deep": []any{"Bearer top/secret", map[string]any{"x": `{"y":"top\/secret"}`}},
 		"n": json.Number("1"), "pin": json.Number("12345678"), "b": true, "z": nil,
 	}
-	got, _ := json.Marshal(s.StrikeValue(v))
+	got, _ := json.Marshal(s.RedactValue(v))
 	want := `{"[secret TOKEN]":"key","b":true,"deep":["Bearer [secret TOKEN]",{"x":"{\"y\":\"[secret TOKEN]\"}"}],"n":1,"pin":"[secret PIN]","z":null}`
 	if string(got) != want {
 		t.Errorf("%s", got)
@@ -243,22 +243,22 @@ func TestEveryStringKeyAndNumberOfAValueIsStruck(t *testing.T) {
 
 func TestThePasswordOfBasicAuthenticationIsASecretToo(t *testing.T) {
 	t.Parallel()
-	s := NewStriker(map[string]string{"BASIC": base64.StdEncoding.EncodeToString([]byte("ada:pa55word"))})
-	if got := s.StrikeText(
+	s := NewRedactor(map[string]string{"BASIC": base64.StdEncoding.EncodeToString([]byte("ada:pa55word"))})
+	if got := s.RedactText(
 		"user ada, password pa55word, ada:pa55word"); got != "user ada, password [secret BASIC], [secret BASIC]" {
 		t.Error(got)
 	}
 	random := base64.StdEncoding.EncodeToString([]byte{0, 1, ':', 3, 4, 5, 6, 7, 8, 9})
-	if n := len(NewStriker(map[string]string{"KEY": random}).needles); n != 1 {
+	if n := len(NewRedactor(map[string]string{"KEY": random}).needles); n != 1 {
 		t.Errorf("%d needles", n)
 	}
 }
 
 func BenchmarkLongTextWithoutSecrets(b *testing.B) {
-	s := NewStriker(map[string]string{"TOKEN": token})
+	s := NewRedactor(map[string]string{"TOKEN": token})
 	text := strings.Repeat(`{"name":"Ada","path":"a\/b","q":"%20"},`, 1<<14)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		s.StrikeText(text)
+		s.RedactText(text)
 	}
 }

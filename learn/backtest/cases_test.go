@@ -107,7 +107,7 @@ func TestAnInstanceOfWhichTheChainDoesNotTellAllIsLeftOut(t *testing.T) {
 	}
 	r, err := backtest.Compare(idea(t, ""), bind, nil, read)
 	if err != nil || len(r.LeftOut) != 1 ||
-		r.LeftOut[0] != (backtest.LeftOut{Process: "p", Instance: "①",
+		r.LeftOut[0] != (backtest.SkippedInstance{Process: "p", Instance: "①",
 			Reason: "a person changed its State while it ran"}) || r.Same != 2 {
 		t.Errorf("%v; left out %v, %d the same", err, r.LeftOut, r.Same)
 	}

@@ -49,9 +49,9 @@ func compareTraces(then, now *trace) (differences []Difference, unknown []string
 	for _, p := range pairs {
 		switch {
 		case p.open:
-			unknown = append(unknown, fmt.Sprintf("%s reads what is not known", p.now.tool))
-		case p.now == nil:
-			d, open := missingCall(p.then, now)
+			unknown = append(unknown, fmt.Sprintf("%s reads what is not known", p.replayed.tool))
+		case p.replayed == nil:
+			d, open := missingCall(p.recorded, now)
 			if open != "" {
 				unknown = append(unknown, open)
 				continue
@@ -124,41 +124,41 @@ func missingCall(c *tracedCall, now *trace) (d Difference, open string) {
 // differences lists what differs in a Call.
 func (p *pair) differences() (list []Difference) {
 	add := func(kind, about, format string, args ...any) {
-		d := Difference{Kind: kind, Tool: p.now.tool, Now: p.now.id, About: p.now.tool + " " + about,
-			Text: p.now.tool + " " + fmt.Sprintf(format, args...)}
-		if p.then != nil {
-			d.Then = p.then.id
+		d := Difference{Kind: kind, Tool: p.replayed.tool, Now: p.replayed.id, About: p.replayed.tool + " " + about,
+			Text: p.replayed.tool + " " + fmt.Sprintf(format, args...)}
+		if p.recorded != nil {
+			d.Then = p.recorded.id
 		}
 		list = append(list, d)
 	}
-	shown := briefJSON(p.now.params)
-	if p.then == nil {
+	shown := briefJSON(p.replayed.params)
+	if p.recorded == nil {
 		add(CallAdded, "would run, and did not", "would run with %s, and did not: its result is not known", shown)
-		if p.now.asked {
+		if p.replayed.asked {
 			add(NewlyAsked, "would be asked about", "with %s would be asked about; it did not run then", shown)
 		}
 		return list
 	}
 	if p.changed {
-		names, text := changedParams(p.then.params, p.now.params)
+		names, text := changedParams(p.recorded.params, p.replayed.params)
 		add(CallChanged, "would have another "+names, "would have %s", text)
 	}
 	switch {
-	case p.now.asked && !p.then.asked:
+	case p.replayed.asked && !p.recorded.asked:
 		add(NewlyAsked, "would be asked about", "with %s would be asked about, and was not", shown)
-	case p.then.asked && !p.now.asked:
+	case p.recorded.asked && !p.replayed.asked:
 		add(NoLongerAsked, "would not be asked about", "with %s would not be asked about: %s", shown,
-			decidedThen(p.then.decisions))
+			decisionsText(p.recorded.decisions))
 	}
 	switch {
-	case p.changed || p.now.unknown:
-	case p.now.status != p.then.status:
-		add(OtherOutcome, fmt.Sprintf("would be %s, and was %s", p.now.status, p.then.status),
+	case p.changed || p.replayed.unknown:
+	case p.replayed.status != p.recorded.status:
+		add(OtherOutcome, fmt.Sprintf("would be %s, and was %s", p.replayed.status, p.recorded.status),
 			"with %s would be %s, and was %s%s",
-			shown, p.now.status, p.then.status, reasonOf(p.now))
-	case p.now.hasResult && p.then.hasResult && !jsonval.Equal(p.now.result, p.then.result):
+			shown, p.replayed.status, p.recorded.status, reasonOf(p.replayed))
+	case p.replayed.hasResult && p.recorded.hasResult && !jsonval.Equal(p.replayed.result, p.recorded.result):
 		add(OtherResult, "would have another result", "with %s would have the result %s, and had %s", shown,
-			briefJSON(p.now.result), briefJSON(p.then.result))
+			briefJSON(p.replayed.result), briefJSON(p.recorded.result))
 	}
 	return list
 }
@@ -170,8 +170,8 @@ func reasonOf(c *tracedCall) string {
 	return ": " + c.fault.Message
 }
 
-// decidedThen says what people did.
-func decidedThen(decisions []approval.Decision) string {
+// decisionsText says what people did.
+func decisionsText(decisions []approval.Decision) string {
 	var parts []string
 	for _, d := range decisions {
 		by := d.DecidedBy
@@ -213,10 +213,10 @@ func briefJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), ma
 func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 	was := then.state
 	for _, p := range pairs {
-		if p.then == nil || p.now == nil {
+		if p.recorded == nil || p.replayed == nil {
 			continue
 		}
-		from, to := p.then.output.Paths(), p.now.output.Paths()
+		from, to := p.recorded.output.Paths(), p.replayed.output.Paths()
 		for n := range min(len(from), len(to)) {
 			v, ok := jsonval.ValueAt(was, from[n])
 			if !ok || len(from[n]) == 0 || from[n].String() == to[n].String() {

@@ -54,7 +54,7 @@ func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonva
 	return found
 }
 
-func ranTool(c *tracedCall) (string, jsonval.Object, bool) {
+func executedTool(c *tracedCall) (string, jsonval.Object, bool) {
 	return c.ranTool, c.ranParams, c.ran && (c.hasResult || c.status == ideafile.Failed)
 }
 
@@ -63,7 +63,7 @@ func shownTool(c *tracedCall) (string, jsonval.Object, bool) {
 }
 
 func (k *pastOutcomes) outcome(ready dataflow.ReadyCall) (outcome, bool) {
-	c := k.find(ready.Record, ready.Tool.Name, ready.Params, ranTool, k.usedResults)
+	c := k.find(ready.Record, ready.Tool.Name, ready.Params, executedTool, k.usedResults)
 	if c == nil {
 		return outcome{}, false
 	}
@@ -90,7 +90,7 @@ func (k *pastOutcomes) decide(rec *dataflow.CallRecord, p approval.Pending, aske
 // as the LLM had adapted the same ones.
 func (k *pastOutcomes) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
-		c := k.find(rec, q.Tool, q.Params, ranTool, k.usedResults)
+		c := k.find(rec, q.Tool, q.Params, executedTool, k.usedResults)
 		if c == nil || c.status == ideafile.Failed {
 			return outcome{}, false
 		}

@@ -8,9 +8,9 @@ import (
 
 // pair is a Call of the past and the same Call of the new run; one of them is nil where the other run has no such Call.
 type pair struct {
-	then, now *tracedCall
-	changed   bool // of the same Tool, with other parameters
-	open      bool // what it would read is not known, so that nobody can say whether it is the same
+	recorded, replayed *tracedCall
+	changed            bool // of the same Tool, with other parameters
+	open               bool // what it would read is not known, so that nobody can say whether it is the same
 }
 
 // matchCalls pairs the Calls of two traces that have an effect: by Tool and parameters, whatever their places, ids and
@@ -21,7 +21,7 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 		for _, a := range slices.Clone(oldCalls) {
 			at := slices.IndexFunc(newCalls, func(b *tracedCall) bool { return a.tool == b.tool && same(a, b) })
 			if at >= 0 {
-				pairs = append(pairs, &pair{then: a, now: newCalls[at], changed: changed, open: open})
+				pairs = append(pairs, &pair{recorded: a, replayed: newCalls[at], changed: changed, open: open})
 				newCalls = slices.Delete(newCalls, at, at+1)
 				oldCalls = slices.DeleteFunc(oldCalls, func(c *tracedCall) bool { return c == a })
 			}
@@ -36,11 +36,11 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 	newCalls = append(newCalls, unknownCalls(now)...)
 	take(false, true, func(a, b *tracedCall) bool { return b.params == nil })
 	for _, c := range oldCalls {
-		pairs = append(pairs, &pair{then: c})
+		pairs = append(pairs, &pair{recorded: c})
 	}
 	for _, c := range newCalls {
 		if c.params != nil {
-			pairs = append(pairs, &pair{now: c})
+			pairs = append(pairs, &pair{replayed: c})
 		}
 	}
 	slices.SortStableFunc(pairs, func(a, b *pair) int { return a.depth() - b.depth() })
@@ -49,10 +49,10 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 
 // depth is the depth of a pair in the graph.
 func (p *pair) depth() int {
-	if p.now != nil {
-		return p.now.depth
+	if p.replayed != nil {
+		return p.replayed.depth
 	}
-	return p.then.depth
+	return p.recorded.depth
 }
 
 // effectiveCalls lists the Calls of a trace that matter.
@@ -71,6 +71,6 @@ func unknownCalls(t *trace) []*tracedCall {
 // once is the same.
 func isFailedAttempt(c *tracedCall, pairs []*pair) bool {
 	return c.fault != nil && slices.ContainsFunc(pairs, func(p *pair) bool {
-		return p.then.tool == c.tool && jsonval.Equal(p.then.params, c.params)
+		return p.recorded.tool == c.tool && jsonval.Equal(p.recorded.params, c.params)
 	})
 }

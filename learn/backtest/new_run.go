@@ -39,7 +39,7 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
 		reported: map[string]dataflow.ReportedCall{}, now: startTime}
 	if planner == nil {
-		r.ownPlanner = &pastPlans{chain: c, next: map[string]int{}, answeredOtherwise: map[string]bool{}}
+		r.ownPlanner = &pastPlans{chain: c, next: map[string]int{}, withoutRecordedReply: map[string]bool{}}
 		r.planner = r.ownPlanner
 	}
 	r.palette = ideafile.Palette{Tools: withoutDeciders(idea.Tools, idea.Config.Approval), BindingByTool: bindings,
@@ -154,7 +154,7 @@ func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 				why = f.Message
 			}
 			r.noteStuck(i.token, "the LLM would be asked: "+why)
-			r.ownPlanner.answeredOtherwise[i.token] = true
+			r.ownPlanner.withoutRecordedReply[i.token] = true
 		}
 	}
 }

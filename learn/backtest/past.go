@@ -15,11 +15,11 @@ import (
 type FinishedProcess struct {
 	processID string
 	chains    []*chain
-	leftOut   []LeftOut
+	leftOut   []SkippedInstance
 }
 
-// LeftOut is an instance that cannot be compared, and why.
-type LeftOut struct {
+// SkippedInstance is an instance that cannot be compared, and why.
+type SkippedInstance struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
 	Reason   string `json:"why"`
@@ -103,7 +103,7 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 		i.processID = p.processID
 		c.replayByRequest(i)
 		if why := i.whyNotRepeated(); why != "" {
-			p.leftOut = append(p.leftOut, LeftOut{p.processID, token, why})
+			p.leftOut = append(p.leftOut, SkippedInstance{p.processID, token, why})
 			continue
 		}
 		c.instances = append(c.instances, i)

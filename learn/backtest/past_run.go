@@ -74,12 +74,12 @@ func (c *tracedCall) describeAs(call *pastCall) {
 	}
 	answered := len(c.decisions) > 0 && c.decisions[len(c.decisions)-1].Kind == policy.Answer
 	c.ran = !answered && c.params != nil && (c.status == ideafile.Done || c.status == ideafile.Failed &&
-		hadRun(c.fault))
+		didRun(c.fault))
 	c.hasResult = c.hasResult && c.status == ideafile.Done
 }
 
-// hadRun reports whether a Call that failed had run: one that was written wrongly never did.
-func hadRun(f *diag.Fault) bool {
+// didRun reports whether a Call that failed had run: one that was written wrongly never did.
+func didRun(f *diag.Fault) bool {
 	if f == nil {
 		return true
 	}

@@ -30,9 +30,9 @@ var ErrNoReply = errors.New("nobody answers")
 type pastPlans struct {
 	chain *chain
 	next  map[string]int // how many Requests of an instance have been answered
-	// answeredOtherwise are instances for which a Plan asks the LLM something new: the recorded reply was about
+	// withoutRecordedReply are instances for which a Plan asks the LLM something new: the recorded reply was about
 	// something else.
-	answeredOtherwise map[string]bool
+	withoutRecordedReply map[string]bool
 }
 
 // isLLMPlanned reports whether the LLM planned for an instance then, before anything failed.
@@ -80,7 +80,7 @@ func (p *pastPlans) Reply(idea *ideafile.Idea, _ ideafile.ToolBindings,
 	more := false
 	if !request.OutputOnly {
 		for _, i := range p.chain.instances {
-			if slices.Contains(request.InstanceTokens(), i.token) && !p.answeredOtherwise[i.token] {
+			if slices.Contains(request.InstanceTokens(), i.token) && !p.withoutRecordedReply[i.token] {
 				calls, others := p.callsFor(i)
 				reply.Calls, more = append(reply.Calls, calls...), more || others
 			}

@@ -14,8 +14,8 @@ import (
 	"processidea/model/undo"
 )
 
-// RanInstance is an instance of a process, ended or not, with its Calls as they ran.
-type RanInstance struct {
+// ExecutedInstance is an instance of a process, ended or not, with its Calls as they ran.
+type ExecutedInstance struct {
 	// ProcessID is the process or the part of it that has the instance, Idea its latest one.
 	ProcessID, Token string
 	Idea             *ideafile.Idea
@@ -24,26 +24,26 @@ type RanInstance struct {
 	Calls            []undo.Call
 }
 
-// ReadRan reads from its chain what the Calls of a process did: what each ran with, read, wrote and came to. If an
+// ReadExecuted reads from its chain what the Calls of a process did: what each ran with, read, wrote and came to. If an
 // instance cannot be replayed, it returns only what the chain records directly of its Calls.
-func ReadRan(run past.Run) (all []RanInstance, err error) {
+func ReadExecuted(run past.Run) (all []ExecutedInstance, err error) {
 	chains, err := openChains(run)
 	for _, c := range chains {
 		for _, token := range c.Last().InstanceTokens() {
-			all = append(all, c.readRan(token))
+			all = append(all, c.readExecuted(token))
 		}
 	}
 	return all, err
 }
 
-func (of *chain) readRan(token string) RanInstance {
+func (of *chain) readExecuted(token string) ExecutedInstance {
 	i := of.readInstance(token)
 	if !i.status.HasEnded() {
 		of.addUnrecorded(i)
 	}
 	player, memory := of.replayByRequest(i)
 	why := i.whyNotRepeated()
-	out := RanInstance{of.ProcessID, token, of.Last(), i.status.HasEnded(), i.finalState, nil}
+	out := ExecutedInstance{of.ProcessID, token, of.Last(), i.status.HasEnded(), i.finalState, nil}
 	traced := map[ideafile.CallKey]*tracedCall{}
 	for n, rec := range player.flow.CallRecords() {
 		traced[rec.Key()] = i.trace.calls[n]
@@ -56,7 +56,7 @@ func (of *chain) readRan(token string) RanInstance {
 		of.readWrites(&c, i, past, output)
 		describeRun(&c, traced[c.Key], past, why)
 		readBranch(&c, output)
-		c.Ran = c.Ran && !of.hadDoneBefore(i, past)
+		c.Ran = c.Ran && !of.wasDoneByReplacedPlan(i, past)
 		out.Calls = append(out.Calls, c)
 	}
 	return out
@@ -123,9 +123,9 @@ func readBranch(c *undo.Call, output refexpr.OutputPath) {
 	}
 }
 
-// hadDoneBefore reports whether a direct Plan did not run a Call, since the Plan whose place it took had done the same:
-// see dataflow.Instance.
-func (of *chain) hadDoneBefore(i *pastInstance, c *pastCall) bool {
+// wasDoneByReplacedPlan reports whether a direct Plan did not run a Call, since the Plan whose place it took had done
+// the same: see dataflow.Instance.
+func (of *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
 	before := 0
 	for _, m := range of.Last().Context {
 		if m.IsDirectPlan() && m.CallIndexOffset < c.Key.Index {

@@ -34,7 +34,7 @@ func (of *chain) readInstance(token string) *pastInstance {
 			i.shared = append(i.shared, m)
 		}
 	}
-	if beganBefore(of.FirstIdea[token], token) {
+	if hasEndedDirectCalls(of.FirstIdea[token], token) {
 		of.undoWrites(i, true)
 	}
 	for _, e := range of.writes[token] {

@@ -29,8 +29,8 @@ type Report struct {
 	// Approvals counts the Calls about which a person was asked, and would be.
 	Approvals ApprovalCounts `json:"asked"`
 	// Outputs are the processes whose output would be another.
-	Outputs []Difference `json:"outputs"`
-	LeftOut []LeftOut    `json:"leftOut"`
+	Outputs []Difference      `json:"outputs"`
+	LeftOut []SkippedInstance `json:"leftOut"`
 	// Instructions say in how many instances the steps of the new Idea's instructions would be fulfilled.
 	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
 	// Calls counts the recorded Calls that ran, Unmatched the Calls of the new runs whose results are unknown.
@@ -85,7 +85,7 @@ func (r *Report) Differs() int { return r.Different + r.Unknown }
 func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings, planner Planner,
 	past ...*FinishedProcess) (*Report, error) {
 	r := &Report{Processes: []string{}, Instances: []InstanceReport{}, Summary: []Group{}, Outputs: []Difference{},
-		LeftOut: []LeftOut{}}
+		LeftOut: []SkippedInstance{}}
 	for _, p := range past {
 		r.Processes = append(r.Processes, p.processID)
 		r.LeftOut = append(r.LeftOut, p.leftOut...)

@@ -32,7 +32,7 @@ type tracedCall struct {
 	// params are resolved: those that would have run, as a person was shown them; nil where what they read was not
 	// there.
 	params jsonval.Object
-	// ranTool and ranParams are what ran after people's decisions; empty where nothing did.
+	// executedTool and ranParams are what ran after people's decisions; empty where nothing did.
 	ranTool      string
 	ranParams    jsonval.Object
 	ran          bool

@@ -25,9 +25,9 @@ func (of *chain) undoWrites(i *pastInstance, prune bool) {
 		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
 }
 
-// beganBefore reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. In a fork
-// they had, and its first Idea tells with what it began.
-func beganBefore(first *ideafile.Idea, token string) bool {
+// hasEndedDirectCalls reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. In a
+// fork they had, and its first Idea tells with what it began.
+func hasEndedDirectCalls(first *ideafile.Idea, token string) bool {
 	if jsonval.At(first.Source, "meta", "origin") != nil {
 		return false
 	}

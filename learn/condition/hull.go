@@ -67,7 +67,7 @@ func (h *hull) keepFieldsOf(sets [][]*test) {
 // openEnds leaves numbers unbounded where that is sound, and all of the other side are outside still.
 func (h *hull) openEnds() {
 	for _, s := range h.spans {
-		for _, end := range []kind{atLeast, upTo} {
+		for _, end := range []kind{atLeast, atMost} {
 			if s.mayOpen(h.others, len(h.own)+len(h.others), end) {
 				s.isOpen[end] = true
 				s.isOpen[end] = !slices.ContainsFunc(h.others, func(n int) bool { return len(h.reachOf(n)) == 0 })
@@ -90,7 +90,7 @@ func (h *hull) schema() jsonval.Object {
 // bound is that a field has what samples outside of the hull have, or lies still farther out.
 type bound struct {
 	span    *span
-	kind    kind // atLeast, upTo or member
+	kind    kind // atLeast, atMost or member
 	samples []int
 }
 
@@ -154,7 +154,7 @@ func (b bound) isWithin(o bound) bool {
 	switch x, y := b.span.field.numbers[b.samples[0]], o.span.field.numbers[o.samples[0]]; b.kind {
 	case atLeast:
 		return x >= y
-	case upTo:
+	case atMost:
 		return x <= y
 	}
 	return !slices.ContainsFunc(b.samples, func(n int) bool {
@@ -190,7 +190,7 @@ func (b bound) constraint() (z constraint, ok bool) {
 // describeUnseen lists what only the other side's samples have, apart from what the found conditions test.
 func (h *hull) describeUnseen(describe func(constraint) string) (list []string) {
 	for _, s := range h.spans {
-		for _, k := range []kind{member, atLeast, upTo} {
+		for _, k := range []kind{member, atLeast, atMost} {
 			beyond := slices.DeleteFunc(slices.Clone(h.others), func(n int) bool {
 				how, out := s.outside(n)
 				return !out || how != k

@@ -21,7 +21,7 @@ type span struct {
 	how       int
 	tokens    map[string]bool // what is not between two numbers: values, absence
 	low, high int             // the samples with the smallest and the greatest number; -1: there is none
-	isOpen    map[kind]bool   // nothing is bounded there: above with atLeast, below with upTo
+	isOpen    map[kind]bool   // nothing is bounded there: above with atLeast, below with atMost
 	tests     []*test         // of a condition that was found
 }
 
@@ -83,8 +83,8 @@ func (s *span) outside(n int) (kind, bool) {
 		switch {
 		case x > s.field.numbers[s.high] && !s.isOpen[atLeast]:
 			return atLeast, true
-		case x < s.field.numbers[s.low] && !s.isOpen[upTo]:
-			return upTo, true
+		case x < s.field.numbers[s.low] && !s.isOpen[atMost]:
+			return atMost, true
 		}
 		return member, false
 	}
@@ -122,11 +122,11 @@ func isRare(m, n int) bool {
 
 // constraint covers all that is spanned; ok is false if that is everything.
 func (s *span) constraint(own []int) (z constraint, ok bool) {
-	if z, ok = s.constraintOf(own); s.isOpen[upTo] {
+	if z, ok = s.constraintOf(own); s.isOpen[atMost] {
 		delete(z.valueSchema, s.field.boundKeyword(atLeast))
 	}
 	if s.isOpen[atLeast] {
-		delete(z.valueSchema, s.field.boundKeyword(upTo))
+		delete(z.valueSchema, s.field.boundKeyword(atMost))
 	}
 	return z, ok
 }
@@ -138,7 +138,7 @@ func (s *span) constraintOf(samples []int) (z constraint, ok bool) {
 		return constraint{path: s.field.path, isAbsent: own.tokens[""]}, len(own.tokens) == 1
 	case s.how == ofNumbers && own.low >= 0:
 		z = s.field.valueConstraint(atLeast, samples, nil, false)
-		z.valueSchema[s.field.boundKeyword(upTo)] = s.field.values[own.high]
+		z.valueSchema[s.field.boundKeyword(atMost)] = s.field.values[own.high]
 		return z, true
 	}
 	return s.field.valueConstraint(member, samples, nil, false), true

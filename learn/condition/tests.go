@@ -16,7 +16,7 @@ const (
 	absent
 	member
 	atLeast
-	upTo
+	atMost
 )
 
 // Bounds of a search.
@@ -157,14 +157,14 @@ func (f *field) numericTests(own, others []int) (list []*test) {
 	for _, n := range own {
 		specials[f.absentOrNull(n)] = true
 	}
-	for _, k := range []kind{atLeast, upTo} {
+	for _, k := range []kind{atLeast, atMost} {
 		excludesNumber := false
 		t := f.newTest(k, 1, others, func(n int) bool {
 			if !f.isNumber[n] {
 				return specials[f.absentOrNull(n)]
 			}
 			holds := k == atLeast && f.numbers[n] >= f.numbers[low] ||
-				k == upTo && f.numbers[n] <= f.numbers[high]
+				k == atMost && f.numbers[n] <= f.numbers[high]
 			excludesNumber = excludesNumber || !holds
 			return holds
 		})
@@ -180,7 +180,7 @@ func (f *field) numericTests(own, others []int) (list []*test) {
 func (t *test) constraint(samples, others []int, own, rounded bool) constraint {
 	k := t.kind
 	if !own {
-		k = map[kind]kind{present: absent, absent: present, member: member, atLeast: upTo, upTo: atLeast}[k]
+		k = map[kind]kind{present: absent, absent: present, member: member, atLeast: atMost, atMost: atLeast}[k]
 	}
 	z := constraint{path: t.field.path}
 	switch k {
@@ -209,7 +209,7 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 	}
 	edge, high := f.extremes(samples)
 	low, near := f.extremes(others)
-	if k == upTo {
+	if k == atMost {
 		edge, near = high, low
 	}
 	if k == member || edge < 0 {
@@ -233,9 +233,9 @@ func (f *field) valueConstraint(k kind, samples, others []int, rounded bool) con
 // boundKeyword is the JSON Schema keyword for a bound of the field's numbers, or of the lengths of its lists.
 func (f *field) boundKeyword(k kind) string {
 	if f.isLength {
-		return map[kind]string{atLeast: "minItems", upTo: "maxItems"}[k]
+		return map[kind]string{atLeast: "minItems", atMost: "maxItems"}[k]
 	}
-	return map[kind]string{atLeast: "minimum", upTo: "maximum"}[k]
+	return map[kind]string{atLeast: "minimum", atMost: "maximum"}[k]
 }
 
 func (f *field) boundSchema(k kind, bound any) jsonval.Object {
@@ -271,7 +271,7 @@ func excludingTests(tests []*test, others []int, size int) [][]*test {
 // overlaps reports whether two tests are of one field, and are not the two ends of a range.
 func (t *test) overlaps(o *test) bool {
 	return t.field.path.String() == o.field.path.String() &&
-		!(t.field == o.field && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == upTo)
+		!(t.field == o.field && min(t.kind, o.kind) == atLeast && max(t.kind, o.kind) == atMost)
 }
 
 func excludeAll(tests []*test, others []int) bool {

@@ -44,7 +44,7 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 			if c.doubt = doubt.Reason; s.allInClass() {
 				c.doubt =
 					"it did not run everywhere it was planned, so a person must decide whether it should: " +
-						h.notRunIn(c)
+						h.describeUnsuccessful(c)
 			}
 			if known := h.knownCondition(s); known != nil {
 				c.condition, found = known, true
@@ -54,7 +54,7 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 		found = true
 		c.condition = &callCondition{Condition: refexpr.Condition{When: made.When, Unless: made.Unless},
 			text: made.Text, fromStart: s.readsStartAlone(made.Reads),
-			inInstances: s.inInstances(h.instances)}
+			inInstances: s.inClassByInstance(h.instances)}
 		also := ""
 		if len(made.Alternatives) > 0 {
 			also = "; so does " + strings.Join(made.Alternatives, "; and ") +
@@ -84,8 +84,8 @@ func (s *conditionSearch) allInClass() bool {
 	return !slices.ContainsFunc(s.search.Samples, func(sample condition.Sample) bool { return !sample.InClass })
 }
 
-// notRunIn lists the instances in which a Call was reached but gave no result, with its status in each.
-func (h *hardener) notRunIn(c *mergedCall) string {
+// describeUnsuccessful lists the instances in which a Call was reached but gave no result, with its status in each.
+func (h *hardener) describeUnsuccessful(c *mergedCall) string {
 	var names []string
 	for _, r := range h.instances {
 		if recorded := c.recordedByInstance[r]; recorded != nil &&
@@ -124,7 +124,7 @@ func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 	return s
 }
 
-func (s *conditionSearch) inInstances(all []*instanceRun) map[*instanceRun]bool {
+func (s *conditionSearch) inClassByInstance(all []*instanceRun) map[*instanceRun]bool {
 	in := map[*instanceRun]bool{}
 	for n, r := range all {
 		in[r] = s.search.Samples[n].InClass
@@ -240,7 +240,7 @@ func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	}
 	known := &callCondition{Condition: refexpr.Condition{When: joinSchemas("anyOf", when),
 		Unless: joinSchemas("anyOf", unless)},
-		text: "the Plan that it ran by says so", inInstances: s.inInstances(h.instances)}
+		text: "the Plan that it ran by says so", inInstances: s.inClassByInstance(h.instances)}
 	reads := known.Reads(ideafile.TypeState)
 	for n := range reads {
 		reads[n] = append(jsonval.Path{ideafile.TypeState}, reads[n]...)

@@ -48,7 +48,7 @@ func (h *hardener) generalizeCalls() {
 
 // generalizeCall writes a Call, and returns the parameters that it does not have in common in all instances.
 func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
-	ran := h.ranIn(c)
+	ran := h.instancesThatRan(c)
 	c.rawCall = jsonval.Object{"_tool": c.recordedByInstance[ran[0]].call.Tool}
 	h.copyMetaProperties(c, ran[0])
 	common, differing := h.commonParams(c, ran)

@@ -131,7 +131,8 @@ func (h *hardener) settleUnplannedCalls() bool {
 	}
 	return h.dropCalls(func(c *mergedCall) bool {
 		if unplanned[c] {
-			h.addDifference(h.ranIn(c), "when it runs: add "+jsonval.EncodeToString(c.rawCall)+" with that as _when",
+			h.addDifference(h.instancesThatRan(c),
+				"when it runs: add "+jsonval.EncodeToString(c.rawCall)+" with that as _when",
 				"%s: it ran in some instances alone: %s", c, c.doubt)
 		}
 		return unplanned[c]

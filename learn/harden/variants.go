@@ -15,7 +15,7 @@ const maxVariants = 4
 // condition may then separate the instances. It returns nothing if there are too many values, or if a value is too
 // rare.
 func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
-	byValue, instances := map[string]*mergedCall{}, h.ranIn(c)
+	byValue, instances := map[string]*mergedCall{}, h.instancesThatRan(c)
 	for _, r := range instances {
 		values := jsonval.Object{}
 		for _, name := range names {
@@ -49,8 +49,8 @@ func (c *mergedCall) ranByPlanOnly() bool {
 	return last == 0
 }
 
-// ranIn lists the instances in which a Call ran; where it ran in none, those that planned it.
-func (h *hardener) ranIn(c *mergedCall) []*instanceRun {
+// instancesThatRan lists the instances in which a Call ran; where it ran in none, those that planned it.
+func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
 	planned := h.instancesOf(c)
 	ran := jsonval.Filter(planned, func(r *instanceRun) bool {
 		status := c.recordedByInstance[r].Status

@@ -18,16 +18,16 @@ func MergeParams(tool *ideafile.Tool, shown, changes jsonval.Object) (jsonval.Ob
 		_, wired := tool.WiredParams[k]
 		switch {
 		case strings.HasPrefix(k, "_"):
-			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.Short(k))
+			return nil, fmt.Errorf("%q is a meta property; amend changes only parameters", jsonval.ClipForError(k))
 		case wired && !jsonval.Equal(v, shown[k]):
 			return nil, fmt.Errorf("parameter %q is wired by the tool's designer and cannot be changed", k)
 		case !declared && !tool.AllowsExtraParams:
-			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.Short(k),
+			return nil, fmt.Errorf("tool %q has no parameter %q%s", tool.Name, jsonval.ClipForError(k),
 				diag.DidYouMean(k, jsonval.SortedKeys(tool.SchemaByParam)))
 		}
 	}
 	if k := findChangedStoredObject(shown, changes); k != "" {
-		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.Short(k))
+		return nil, fmt.Errorf("%q is larger than 64 KB: it cannot be changed in parts", jsonval.ClipForError(k))
 	}
 	params, touched := jsonval.Object{}, jsonval.Object{}
 	maps.Copy(params, shown)

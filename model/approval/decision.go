@@ -123,7 +123,7 @@ func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	if IsRemark(kind) {
 		texts["to"], texts["toGroup"] = &d.To, &d.ToGroup
 	}
-	if TakesProof(kind) {
+	if AcceptsProof(kind) {
 		texts["proof"] = &d.Proof
 	}
 	err = readTexts(m, texts, &d.Groups, orderKey, payloadKey)
@@ -215,7 +215,7 @@ func readTexts(m jsonval.Object, texts map[string]*string, groups *[]string, oth
 		}
 		target, isText := texts[k]
 		if !isText && (k == "" || !slices.Contains(others, k)) {
-			return fmt.Errorf("unknown key %q", jsonval.Short(k))
+			return fmt.Errorf("unknown key %q", jsonval.ClipForError(k))
 		}
 		if !isText || m[k] == nil {
 			continue
@@ -273,7 +273,7 @@ func (d Decision) PastTense() string {
 }
 
 func (d Decision) deciderText() string {
-	name := InPlaceOf(cmp.Or(d.DecidedBy, "a person"), d.OnBehalfOf)
+	name := DeputyText(cmp.Or(d.DecidedBy, "a person"), d.OnBehalfOf)
 	if d.OrderID != "" {
 		name += " (standing order " + d.OrderID + ")"
 	}

@@ -68,7 +68,7 @@ const DeputyChange = "a Call is told of deputies of who may decide"
 
 // undeliveredDeputyChange returns what a Call must still be told of a deputy: that there is one, or that the time ended
 // early.
-func (o *GivenOrder) undeliveredDeputyChange(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
+func (o *OrderState) undeliveredDeputyChange(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
 	if o.To == "" || o.hasHandled(owner, p) || !p.Allows(SteerDeputy) {
 		return tell, false
 	}
@@ -135,8 +135,8 @@ func (p Pending) Capacities(d Decision, now time.Time) []Decision {
 	return list
 }
 
-// InPlaceOf names a deputy and in whose place they act.
-func InPlaceOf(name string, whom *policy.Person) string {
+// DeputyText names a deputy and in whose place they act.
+func DeputyText(name string, whom *policy.Person) string {
 	if whom == nil {
 		return name
 	}

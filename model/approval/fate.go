@@ -26,8 +26,8 @@ type Fate struct {
 	At     time.Time `json:"at"`
 	// Count is how many people have decided the same, once a decision was taken.
 	Count Count `json:"count,omitzero"`
-	// PassedOn means that a whole process sent the act past its part to the instance, so that the part reports the
-	// Fate.
+	// ForwardedPayload means that a whole process sent the act past its part to the instance, so that the part reports
+	// the Fate.
 	PassedOn bool `json:"passedOn,omitempty"`
 	// NothingToDo: it was refused since there was nothing to do.
 	NothingToDo bool `json:"nothing,omitempty"`
@@ -54,15 +54,17 @@ func (n NothingDone) Error() string { return string(n) }
 
 const passedOnKey = "passedOn"
 
-// PassedOn is the payload of an act that a whole process sends past a part.
-func PassedOn(payload jsonval.Object) jsonval.Object {
+// ForwardedPayload is the payload of an act that a whole process sends past a part.
+func ForwardedPayload(payload jsonval.Object) jsonval.Object {
 	payload = maps.Clone(payload)
 	payload[passedOnKey] = true
 	return payload
 }
 
-// AsSent is the payload of an act as a person sent it.
-func AsSent(payload jsonval.Object) jsonval.Object { return jsonval.WithoutKey(payload, passedOnKey) }
+// WithoutRouting is the payload of an act as a person sent it.
+func WithoutRouting(payload jsonval.Object) jsonval.Object {
+	return jsonval.WithoutKey(payload, passedOnKey)
+}
 
 // Count is how many people have decided the same, and how many must: after 1 of 2 the Call still waits for a second
 // person.

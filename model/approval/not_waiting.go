@@ -57,7 +57,7 @@ func UnknownCallError(id string, known []string, waiting []Pending) error {
 
 // ErrUnknownCallBriefly is UnknownCallError without a proposal, which takes long to find among many.
 func ErrUnknownCallBriefly(id string) error {
-	return fmt.Errorf("there is no Call %q", jsonval.Short(id))
+	return fmt.Errorf("there is no Call %q", jsonval.ClipForError(id))
 }
 
 // nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of

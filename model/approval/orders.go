@@ -15,10 +15,10 @@ import (
 const maxOrders = 100 // of one process, those that have ended included
 
 // Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
-type Orders []*GivenOrder
+type Orders []*OrderState
 
-// GivenOrder is one standing order, and its use so far.
-type GivenOrder struct {
+// OrderState is one standing order, and its use so far.
+type OrderState struct {
 	StandingOrder
 	GivenAt time.Time `json:"at"`
 	// Giver is who gave it: the proven person, or else the claimed one.
@@ -63,12 +63,13 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 		for _, t := range idea.Tools {
 			names = append(names, t.Name)
 		}
-		return fmt.Errorf("there is no Tool %q%s", jsonval.Short(o.Tool), diag.DidYouMeanOrListNames(o.Tool, names))
+		return fmt.Errorf("there is no Tool %q%s", jsonval.ClipForError(o.Tool),
+			diag.DidYouMeanOrListNames(o.Tool, names))
 	}
 	params := jsonval.AsObject(tool.Source["properties"])
 	for _, name := range o.NamedParams() {
 		if _, has := params[name]; !has {
-			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.Short(name),
+			return fmt.Errorf("when: %s has no parameter %q%s", o.Tool, jsonval.ClipForError(name),
 				diag.DidYouMean(name, jsonval.SortedKeys(params)))
 		}
 	}
@@ -90,12 +91,12 @@ func CheckStandingOrder(o StandingOrder, giver policy.Person, idea *ideafile.Ide
 // Give adds an order.
 func (l *Orders) Give(o StandingOrder, giver policy.Person, now time.Time) error {
 	switch {
-	case slices.ContainsFunc(*l, func(given *GivenOrder) bool { return policy.SameName(given.ID, o.ID) }):
+	case slices.ContainsFunc(*l, func(given *OrderState) bool { return policy.SameName(given.ID, o.ID) }):
 		return fmt.Errorf("an order %q exists already: give this one another id", o.ID)
 	case len(*l) >= maxOrders:
 		return fmt.Errorf("the process has %d orders, and takes no more", maxOrders)
 	}
-	*l = append(*l, &GivenOrder{StandingOrder: o, Giver: giver, GivenAt: now})
+	*l = append(*l, &OrderState{StandingOrder: o, Giver: giver, GivenAt: now})
 	return nil
 }
 
@@ -112,11 +113,11 @@ func (l Orders) End(id string, e OrderEnding) error {
 		}
 		ids = append(ids, o.ID)
 	}
-	return fmt.Errorf("there is no order %q%s", jsonval.Short(id), diag.DidYouMeanOrListNames(id, ids))
+	return fmt.Errorf("there is no order %q%s", jsonval.ClipForError(id), diag.DidYouMeanOrListNames(id, ids))
 }
 
 // IsInForce reports whether an order may approve Calls at a moment.
-func (o *GivenOrder) IsInForce(now time.Time) bool {
+func (o *OrderState) IsInForce(now time.Time) bool {
 	return o.Ended == nil && (o.Count == 0 || o.Approved < o.Count) && (o.Until.IsZero() || now.Before(o.Until))
 }
 
@@ -166,11 +167,11 @@ func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity
 	return people
 }
 
-func (o *GivenOrder) giver() policy.Identity {
+func (o *OrderState) giver() policy.Identity {
 	return policy.Identity{Name: o.Giver.Name, Account: o.Giver.Account}
 }
 
-func (o *GivenOrder) isGiverAmong(people [][]policy.Identity) bool {
+func (o *OrderState) isGiverAmong(people [][]policy.Identity) bool {
 	return slices.ContainsFunc(people, func(one []policy.Identity) bool {
 		return slices.ContainsFunc(one, o.giver().Is)
 	})
@@ -178,20 +179,20 @@ func (o *GivenOrder) isGiverAmong(people [][]policy.Identity) bool {
 
 // covers reports whether an order approves a Call, as far as the process knows. The instance knows more, and may
 // refuse.
-func (o *GivenOrder) covers(p Pending, starters []policy.Identity, now time.Time) bool {
+func (o *OrderState) covers(p Pending, starters []policy.Identity, now time.Time) bool {
 	return slices.Contains(p.AllowedDecisions, policy.Approve) && o.WhyNotCovered(p, now) == "" &&
 		o.mayDecide(p, starters)
 }
 
-func (o *GivenOrder) mayDecide(p Pending, starters []policy.Identity) bool {
+func (o *OrderState) mayDecide(p Pending, starters []policy.Identity) bool {
 	return p.Deciders.DenialReason(o.Giver, starters) == ""
 }
 
-// TakeBack uncounts a Call whose approval was refused, because somebody else had decided on it before, or because it no
-// longer waited. It reports whether the approval was under one of the orders. A second report of the same refusal, as
-// after the crash of a worker, changes nothing.
-func (l Orders) TakeBack(r Fate) bool {
-	at := slices.IndexFunc(l, func(o *GivenOrder) bool { return r.OrderID != "" && o.ID == r.OrderID })
+// UncountRefused uncounts a Call whose approval was refused, because somebody else had decided on it before, or
+// because it no longer waited. It reports whether the approval was under one of the orders. A second report of the
+// same refusal, as after the crash of a worker, changes nothing.
+func (l Orders) UncountRefused(r Fate) bool {
+	at := slices.IndexFunc(l, func(o *OrderState) bool { return r.OrderID != "" && o.ID == r.OrderID })
 	if at < 0 {
 		return false
 	}
@@ -214,35 +215,35 @@ func (l Orders) TakeBack(r Fate) bool {
 	return true
 }
 
-func (o *GivenOrder) hasHandled(owner string, p Pending) bool {
+func (o *OrderState) hasHandled(owner string, p Pending) bool {
 	digest, refused := o.RefusedApprovals[p.CallID]
 	return o.hasApproved(owner, p) || (refused && digest == p.Digest)
 }
 
-func (o *GivenOrder) hasApproved(owner string, p Pending) bool {
-	return o.Handled[owner][p.CallID] == o.handledMark(p)
+func (o *OrderState) hasApproved(owner string, p Pending) bool {
+	return o.Handled[owner][p.CallID] == o.handledVersion(p)
 }
 
-// handledMark is what Handled has of a Call: its digest, and whether it was told that a deputy's time has ended.
-func (o *GivenOrder) handledMark(p Pending) string {
+// handledVersion is what Handled has of a Call: its digest, and whether it was told that a deputy's time has ended.
+func (o *OrderState) handledVersion(p Pending) string {
 	if o.To != "" && o.Ended != nil {
 		return "ended " + p.Digest
 	}
 	return p.Digest
 }
 
-func (o *GivenOrder) noteHandled(owner string, p Pending) {
+func (o *OrderState) noteHandled(owner string, p Pending) {
 	if o.Handled == nil {
 		o.Handled = map[string]map[string]string{}
 	}
 	if o.Handled[owner] == nil {
 		o.Handled[owner] = map[string]string{}
 	}
-	o.Handled[owner][p.CallID] = o.handledMark(p)
+	o.Handled[owner][p.CallID] = o.handledVersion(p)
 }
 
 // dropHandled drops the Calls that no longer wait.
-func (o *GivenOrder) dropHandled(owner string, waits []Pending) {
+func (o *OrderState) dropHandled(owner string, waits []Pending) {
 	handled := o.Handled[owner]
 	if len(handled) == 0 {
 		return

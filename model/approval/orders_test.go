@@ -67,13 +67,13 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 		t.Errorf("approved again: %s", got)
 	}
 	// What its instance refused does not count, and is not tried again under the same digest.
-	if !l.TakeBack(refused("o", list[0])) || l.TakeBack(refused("other", list[0])) || l.TakeBack(refused("", list[0])) {
+	if !l.UncountRefused(refused("o", list[0])) || l.UncountRefused(refused("other", list[0])) || l.UncountRefused(refused("", list[0])) {
 		t.Error("a refusal is not known, or one of nobody is")
 	}
 	if got := approved(l.Cover("①", list, nil, noon, always)); got != "o 1.4" {
 		t.Error(got)
 	}
-	l.TakeBack(refused("o", list[0]))
+	l.UncountRefused(refused("o", list[0]))
 	if (*l)[0].Approved != 2 {
 		t.Errorf("a refusal that is told twice counts twice: %d", (*l)[0].Approved)
 	}
@@ -85,7 +85,7 @@ func TestAnOrderApprovesWhatFitsUntilItsCountIsReached(t *testing.T) {
 	// Somebody else was first, and the process heard that the Call waits no more before it heard of the refusal; it
 	// hears of that twice.
 	for range 2 {
-		l.TakeBack(refused("o", list[3]))
+		l.UncountRefused(refused("o", list[3]))
 	}
 	if got := approved(l.Cover("②", []approval.Pending{list[3], waits(t, 5, "3"), waits(t, 6, "4")}, nil,
 		noon, always)); got != "o 1.5" || (*l)[0].Approved != 2 {

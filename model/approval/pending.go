@@ -116,7 +116,7 @@ func (v Vote) InWords() string {
 	if len(v.Groups) > 0 {
 		text += " of " + strings.Join(v.Groups, " and ")
 	}
-	text = InPlaceOf(text, v.OnBehalfOf)
+	text = DeputyText(text, v.OnBehalfOf)
 	if v.Kind != policy.Approve {
 		text += ", " + v.Kind
 	}
@@ -159,9 +159,9 @@ func (p Pending) Explanation() (lines []string) {
 	return append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
 }
 
-// CountSame counts the people who decided the same on a Call as the signal with an id, up to that signal and with it,
-// and how many must. It is zero if no decision has the id. A single person rejects, amends and replaces.
-func CountSame(made []Decision, id string) Count {
+// CountAgreeing counts the people who decided the same on a Call as the signal with an id, up to that signal and with
+// it, and how many must. It is zero if no decision has the id. A single person rejects, amends and replaces.
+func CountAgreeing(made []Decision, id string) Count {
 	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
 	if at < 0 {
 		return Count{}
@@ -180,13 +180,13 @@ func CountSame(made []Decision, id string) Count {
 	return Count{have, d.Deciders.RequiredApprovals()}
 }
 
-// LetTimePass applies what is due at a time: reminders, and escalations, after which others may decide too.
-func (p *Pending) LetTimePass(now time.Time) {
+// AdvanceTo applies what is due at a time: reminders, and escalations, after which others may decide too.
+func (p *Pending) AdvanceTo(now time.Time) {
 	p.WhileWaiting, p.Deciders = p.WhileWaiting.AdvancedTo(now, p.Deciders)
 }
 
-// NextMoment returns when something happens by itself next; ok is false where nothing does.
-func (p Pending) NextMoment() (next time.Time, ok bool) {
+// NextDueTime returns when something happens by itself next; ok is false where nothing does.
+func (p Pending) NextDueTime() (next time.Time, ok bool) {
 	next, ok = p.WhileWaiting.Next()
 	if p.Deadline != nil && (!ok || p.Deadline.Before(next)) {
 		return *p.Deadline, true

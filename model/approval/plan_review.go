@@ -26,7 +26,7 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	case d.Kind == SteerAmendPlan && p.NotAmendable != "":
 		return d, errors.New(p.NotAmendable)
 	}
-	if err := p.checkUndoesUnchanged(d.Calls); err != nil {
+	if err := p.checkUndoCallsUnchanged(d.Calls); err != nil {
 		return d, err
 	}
 	about := d
@@ -45,8 +45,9 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	return d, err
 }
 
-// checkUndoesUnchanged returns which Call of an amendment is said to take another one back and is not as undo wrote it.
-func (p *Plan) checkUndoesUnchanged(calls []ideafile.WrittenCall) error {
+// checkUndoCallsUnchanged returns which Call of an amendment is said to take another one back and is not as undo wrote
+// it.
+func (p *Plan) checkUndoCallsUnchanged(calls []ideafile.WrittenCall) error {
 	for n, w := range calls {
 		if ideafile.WritesUndo(w.RawValue()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
 			return jsonval.Equal(w.RawValue(), jsonval.EscapeBlobHandles(planned.Written.RawValue()))

@@ -23,8 +23,8 @@ func Remarks() []string { return []string{Comment, Ask, HandOver} }
 // IsRemark reports whether the kind is a remark, not a decision.
 func IsRemark(kind string) bool { return kind == SteerDeputy || slices.Contains(Remarks(), kind) }
 
-// TakesProof reports whether an act on a Call may bring a proof.
-func TakesProof(kind string) bool { return kind == HandOver || !IsRemark(kind) }
+// AcceptsProof reports whether an act on a Call may bring a proof.
+func AcceptsProof(kind string) bool { return kind == HandOver || !IsRemark(kind) }
 
 // Allows reports whether the policy of a Call allows an act on it. A policy that names no remark allows all, and a
 // deputy where a hand-over is.

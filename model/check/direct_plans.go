@@ -138,7 +138,7 @@ func (c *checker) checkStepIDs() {
 				if file != m.Instruction.File {
 					c.addWarning(fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
 						"%s has a step %q too, and the LLM reads steps by their ids: name them apart", file,
-						jsonval.Short(s.ID))
+						jsonval.ClipForError(s.ID))
 				}
 			}
 			files[own] = append(files[own], m.Instruction.File)

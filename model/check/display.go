@@ -72,7 +72,7 @@ func (c *checker) checkTemplateRead(r refexpr.Reference, path string, t *ideafil
 		return
 	}
 	known := append(names, ideafile.TypeInput, ideafile.TypeState)
-	c.addError(path, "it reads %s, which is not there%s", jsonval.Short(r.String()),
+	c.addError(path, "it reads %s, which is not there%s", jsonval.ClipForError(r.String()),
 		diag.DidYouMeanOrListNames(firstStep(steps), known))
 }
 
@@ -91,7 +91,7 @@ func (c *checker) checkInstanceDataRead(r refexpr.Reference, path string) {
 			jsonval.SortedKeys(jsonschema.Properties(schema)))
 	}
 	slices.Sort(names)
-	c.addError(path, "it reads %s, which no instance has%s", jsonval.Short(r.String()),
+	c.addError(path, "it reads %s, which no instance has%s", jsonval.ClipForError(r.String()),
 		diag.DidYouMean(firstStep(r.Path), slices.Compact(names)))
 }
 

@@ -49,7 +49,7 @@ func (f outputFormChecker) checkValue(v any, at jsonval.Path, path string) {
 func (f outputFormChecker) checkObject(v jsonval.Object, at jsonval.Path, path string) {
 	for _, name := range jsonschema.Required(jsonschema.SubschemaAt(f.outputForm, at).Node) {
 		if _, ok := v[name]; !ok {
-			f.addError(path, "the output form requires %q, and it is missing", jsonval.Short(name))
+			f.addError(path, "the output form requires %q, and it is missing", jsonval.ClipForError(name))
 		}
 	}
 	for k, value := range jsonval.Sorted(v) {

@@ -136,12 +136,12 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	case len(known) == 1 && known[0] == "":
 		p.addCallError(s, location,
 			"unknown instance %q: no message of the context names an instance; leave _instance out",
-			jsonval.Short(token))
+			jsonval.ClipForError(token))
 	case slices.Contains(p.checker.instanceTokens, token):
 		p.addCallError(s, location, "the Plan is for instance %s only, but its Call is for %q", known[0],
-			jsonval.Short(token))
+			jsonval.ClipForError(token))
 	default:
-		p.addCallError(s, location, "unknown instance %q%s", jsonval.Short(token), suggestInstance(token, known))
+		p.addCallError(s, location, "unknown instance %q%s", jsonval.ClipForError(token), suggestInstance(token, known))
 	}
 }
 
@@ -173,7 +173,7 @@ func (p *planChecker) rejectUnknownMetaProperties(s *planCall) {
 			p.addCallError(s, location, "only a Call of a Plan with a stage, which runs without the LLM, may "+
 				"have %s", k)
 		default:
-			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.Short(k),
+			p.addCallError(s, location, "a Call has no meta property %q%s", jsonval.ClipForError(k),
 				diag.DidYouMean(k, known))
 		}
 	}

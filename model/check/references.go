@@ -15,7 +15,7 @@ func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) 
 	payload, ok := view.PayloadByKind[ref.Kind]
 	if !ok {
 		kinds := append(jsonval.SortedKeys(view.PayloadByKind), ideafile.TypeState)
-		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.Short(ref.Kind),
+		return nil, fmt.Sprintf("reference %s: the context has no %q%s", ref, jsonval.ClipForError(ref.Kind),
 			diag.DidYouMean(ref.Kind, kinds))
 	}
 	v, ok = refexpr.ValueOrBlobHandleAt(payload, ref.Path)

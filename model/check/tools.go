@@ -44,7 +44,7 @@ func (c *checker) checkScopes(scopes []string, path string) {
 			}
 		}
 		if !slices.Contains(kinds, ref.Kind) {
-			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.Short(ref.Kind),
+			c.addError(fmt.Sprintf("%s[%d]", path, n), "the context has no %q%s", jsonval.ClipForError(ref.Kind),
 				diag.DidYouMeanOrListNames(ref.Kind, kinds))
 		}
 	}
@@ -57,7 +57,7 @@ func (c *checker) checkRequiredParams(t *ideafile.Tool, path string) {
 		if _, declared := props[name]; !declared && !t.AllowsExtraParams {
 			c.addError(fmt.Sprintf("%s.required[%d]", path, n), "%q is required but not declared as a parameter: "+
 				"no Call can fit%s",
-				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(props)))
+				jsonval.ClipForError(name), diag.DidYouMean(name, jsonval.SortedKeys(props)))
 		}
 	}
 }

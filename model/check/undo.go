@@ -103,7 +103,7 @@ func (c *checker) undoCircle(t *ideafile.Tool) []string {
 func (c *checker) checkUndoParams(t, by *ideafile.Tool, params jsonval.Object, path string) {
 	for _, name := range jsonschema.RequiredProperties(by.Source) {
 		if _, wired := by.WiredParams[name]; params[name] == nil && !wired {
-			c.addError(path, "%s wants a parameter %q", by.Name, jsonval.Short(name))
+			c.addError(path, "%s wants a parameter %q", by.Name, jsonval.ClipForError(name))
 		}
 	}
 	for name, value := range jsonval.Sorted(params) {
@@ -114,7 +114,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, params jsonval.Object, p
 		case wired:
 			c.addError(at, "the parameter %q of %s is wired: leave it out", name, by.Name)
 		case !declared && !by.AllowsExtraParams:
-			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.Short(name),
+			c.addError(at, "%s has no parameter %q%s", by.Name, jsonval.ClipForError(name),
 				diag.DidYouMeanOrListNames(name, jsonval.SortedKeys(by.SchemaByParam)))
 		default:
 			c.checkUndoParam(t, by, name, value, at)

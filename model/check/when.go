@@ -72,14 +72,14 @@ func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 	keys := jsonval.SortedKeys(s)
 	if len(keys) > 0 && !slices.ContainsFunc(keys, func(k string) bool { return slices.Contains(keywords, k) }) {
 		c.addWarning(path, "it matches every Call, since %s is no keyword of JSON Schema; want a schema such as "+
-			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.Short(keys[0]))
+			`{"properties": {"amount": {"exclusiveMinimum": 1000}}}`, jsonval.ClipForError(keys[0]))
 		return
 	}
 	c.checkEffects(s, about, path)
 	names := about.members()
 	name := func(k, at string) {
 		if len(names) > 0 && !slices.Contains(names, k) {
-			c.addWarning(at, "%s %q%s", about.noMember, jsonval.Short(k), diag.DidYouMeanOrListNames(k, names))
+			c.addWarning(at, "%s %q%s", about.noMember, jsonval.ClipForError(k), diag.DidYouMeanOrListNames(k, names))
 		}
 	}
 	properties := jsonschema.Properties(s)
@@ -131,7 +131,7 @@ func (c *checker) checkEffects(s jsonval.Object, about whenSubject, path string)
 	for _, v := range values {
 		if about.schema != nil && err == nil && allowed.Validate(v) != nil {
 			c.addWarning(path, "no Call can have the value %s here: the Tool's schema does not allow it",
-				jsonval.Short(jsonval.EncodeToString(v)))
+				jsonval.ClipForError(jsonval.EncodeToString(v)))
 		}
 	}
 }

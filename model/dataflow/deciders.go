@@ -41,9 +41,9 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	return list
 }
 
-// asMayDecide returns the decision, or hand-over, in the capacity in which it counts: the sender's own, or else as
-// deputy for somebody who may decide.
-func (i *Instance) asMayDecide(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
+// inDecidingCapacity returns the decision, or hand-over, in the capacity in which it counts: the sender's own, or else
+// as deputy for somebody who may decide.
+func (i *Instance) inDecidingCapacity(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
 	var err error
 	for _, one := range rec.PendingApproval.Capacities(d, i.Now) {
 		err = i.checkDecider(rec, one)

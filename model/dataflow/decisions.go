@@ -23,14 +23,14 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if err != nil {
 		return err
 	}
-	rec.PendingApproval.LetTimePass(i.Now) // a person who may decide since a moment ago is allowed
+	rec.PendingApproval.AdvanceTo(i.Now) // a person who may decide since a moment ago is allowed
 	if err := d.CheckOrder(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
 	if d, err = d.Proven(*rec.PendingApproval, rec.Decisions, i.Now); err != nil {
 		return err
 	}
-	if d, err = i.asMayDecide(rec, d); err != nil {
+	if d, err = i.inDecidingCapacity(rec, d); err != nil {
 		return err
 	}
 	d.Order = nil // OrderID names it from here on
@@ -53,7 +53,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	case policy.Answer:
 		return i.answerCall(rec, d)
 	}
-	return fmt.Errorf("there is no decision %q", jsonval.Short(d.Kind))
+	return fmt.Errorf("there is no decision %q", jsonval.ClipForError(d.Kind))
 }
 
 // decisionOn is a decision with its subject and time.
@@ -76,7 +76,7 @@ func (i *Instance) addRemark(d approval.Decision) error {
 		return err
 	}
 	if d.Kind == approval.HandOver {
-		if d, err = i.asMayDecide(rec, d); err == nil {
+		if d, err = i.inDecidingCapacity(rec, d); err == nil {
 			err = i.checkRecipient(rec, d)
 		}
 		if err != nil {

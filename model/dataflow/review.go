@@ -27,7 +27,7 @@ func (i *Instance) ApplyDeadlines() {
 		if p == nil {
 			continue
 		}
-		p.LetTimePass(i.Now)
+		p.AdvanceTo(i.Now)
 		if p.Deadline != nil && !i.Now.Before(*p.Deadline) {
 			i.expireCall(rec)
 		}
@@ -61,7 +61,7 @@ func (i *Instance) TakePauseFault() *diag.Fault {
 // NextDeadline returns when the next decision or notification is due; ok is false if neither is.
 func (i *Instance) NextDeadline() (next time.Time, ok bool) {
 	for _, p := range i.PendingApprovals() {
-		if at, has := p.NextMoment(); has && (!ok || at.Before(next)) {
+		if at, has := p.NextDueTime(); has && (!ok || at.Before(next)) {
 			next, ok = at, true
 		}
 	}

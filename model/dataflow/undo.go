@@ -105,14 +105,14 @@ func (i *Instance) DrainWithdrawn(looksAtFollowers func() bool) *turn.Withdrawn 
 	t := i.withdrawn()
 	if t != nil {
 		i.Undoing = nil
-		i.lookAgainAtReaders(looksAtFollowers)
+		i.recheckReaders(looksAtFollowers)
 	}
 	return t
 }
 
-// lookAgainAtReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read
+// recheckReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read
 // was undone, or what they come after. One that comes after it and may have had its effect stays with the person.
-func (i *Instance) lookAgainAtReaders(looksAtFollowers func() bool) {
+func (i *Instance) recheckReaders(looksAtFollowers func() bool) {
 	for _, rec := range i.callRecords {
 		if rec.phase != reviewing && rec.phase != approved {
 			continue

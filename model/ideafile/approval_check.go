@@ -27,7 +27,7 @@ func (t *Tool) dropUnsatisfiableCondition(path string, ps *diag.Problems) {
 			ps.Warn(
 				path+".when",
 				"it requires %q, which is no parameter of the tool, so a person is asked about every Call%s",
-				jsonval.Short(name), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
+				jsonval.ClipForError(name), diag.DidYouMean(name, jsonval.SortedKeys(t.SchemaByParam)))
 			a.ParamsCondition = nil
 			return
 		}

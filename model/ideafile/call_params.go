@@ -46,7 +46,7 @@ func (t *Tool) ReadParam(name string, v any) (out any, present bool, f *diag.Fau
 		if v == nil {
 			return nil, false, nil
 		}
-		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.Short(name))
+		return nil, false, diag.Faultf(CodeBadParams, "tool %q has no parameter %q", t.Name, jsonval.ClipForError(name))
 	}
 	if t.isParamOmitted(name, v) {
 		return nil, false, nil

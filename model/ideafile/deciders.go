@@ -44,7 +44,7 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 			ps.Append(i.ToolProblems(name, at)...)
 		default:
 			ps.Add(at, "want the id of a Call, such as 1.1, or the name of a Tool; the palette has no %q%s",
-				jsonval.Short(name),
+				jsonval.ClipForError(name),
 				diag.DidYouMean(name, i.toolNames()))
 		}
 	}

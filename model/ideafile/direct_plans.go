@@ -143,7 +143,7 @@ func (m *Message) checkPlanRecordEntry(id string, entry any, at string, ps *diag
 		_, isList := jsonval.AsStringList(v)
 		// Anything else would count for all instances.
 		if _, wrong := jsonval.ReadPositiveInt(v); IsCallStatus(k) && !isList && wrong != nil {
-			ps.AddAt(at, k, "want a list of instances, or how many, not %s", jsonval.Shown(v))
+			ps.AddAt(at, k, "want a list of instances, or how many, not %s", jsonval.QuoteForError(v))
 		}
 	}
 }

@@ -104,7 +104,7 @@ func (i *Instruction) readSteps(v any, at string, ps *diag.Problems) {
 			ps.WrongType(place, "a step is an object with id and text", raw)
 		}
 		if s.ID != "" && slices.ContainsFunc(i.Steps, func(o InstructionStep) bool { return o.ID == s.ID }) {
-			ps.Add(place+".id", "there are two steps %q", jsonval.Short(s.ID))
+			ps.Add(place+".id", "there are two steps %q", jsonval.ClipForError(s.ID))
 		}
 		i.Steps = append(i.Steps, s)
 	}
@@ -139,7 +139,7 @@ func warnOfOtherEvidence(require any, at string, ps *diag.Problems) {
 	names := slices.Concat(jsonval.SortedKeys(jsonschema.Properties(require)), jsonschema.Required(require))
 	for n, name := range names {
 		if !slices.Contains(evidenceKeys, name) && slices.Index(names, name) == n {
-			ps.Warn(at, "it is held against state and calls alone, and never finds %q%s", jsonval.Short(name),
+			ps.Warn(at, "it is held against state and calls alone, and never finds %q%s", jsonval.ClipForError(name),
 				diag.DidYouMean(name, evidenceKeys))
 		}
 	}
@@ -149,7 +149,7 @@ func warnOfOtherEvidence(require any, at string, ps *diag.Problems) {
 func rejectOtherKeys(source jsonval.Object, at string, ps *diag.Problems, what string, keys ...string) {
 	for k := range jsonval.Sorted(source) {
 		if !slices.Contains(keys, k) {
-			ps.AddAt(at, k, "unknown key %q; %s has %s%s", jsonval.Short(k), what,
+			ps.AddAt(at, k, "unknown key %q; %s has %s%s", jsonval.ClipForError(k), what,
 				strings.Join(keys, ", "), diag.DidYouMean(k, keys))
 		}
 	}

@@ -154,7 +154,7 @@ func readBool(v any) (bool, error) {
 func readTemperature(v any) (*float64, error) {
 	n, err := jsonval.ToFloat(v)
 	if err != nil || n < 0 || n > 2 {
-		return nil, fmt.Errorf("want a number from 0 to 2, not %s", jsonval.Shown(v))
+		return nil, fmt.Errorf("want a number from 0 to 2, not %s", jsonval.QuoteForError(v))
 	}
 	return &n, nil
 }

@@ -77,7 +77,8 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	for _, t := range i.Tools {
 		m, ok := t.MCPToolRef()
 		if ok && m.ServerName != "" && findMCPServer(i.Config.MCP, m.ServerName) == nil {
-			ps.Add(t.Path()+"._activity.mcp.server", "config.mcp names no server %q", jsonval.Short(m.ServerName))
+			ps.Add(t.Path()+"._activity.mcp.server", "config.mcp names no server %q",
+				jsonval.ClipForError(m.ServerName))
 		}
 	}
 }
@@ -125,10 +126,10 @@ func (i *Idea) ToolProblems(name, at string) (ps diag.Problems) {
 	if server, ok := i.findCandidateMCPServer(name); ok {
 		ps.Warn(at,
 			"the palette has no tool %q; it may come from the MCP server %s, which is asked when the process starts",
-			jsonval.Short(name), server)
+			jsonval.ClipForError(name), server)
 		return ps
 	}
-	ps.Add(at, "unknown tool %q%s", jsonval.Short(name), i.SuggestTool(name))
+	ps.Add(at, "unknown tool %q%s", jsonval.ClipForError(name), i.SuggestTool(name))
 	return ps
 }
 

@@ -230,7 +230,7 @@ func (m *Message) rejectUnknownKeys(path string, ps *diag.Problems, keys ...stri
 	for k := range jsonval.Sorted(m.Source) {
 		if k != "type" && k != "_instance" && !slices.Contains(keys, k) {
 			ps.AddAt(path, k, "unknown key %q in a message of type %s%s",
-				jsonval.Short(k), m.Type,
+				jsonval.ClipForError(k), m.Type,
 				diag.DidYouMean(k, append([]string{"type", "_instance"}, keys...)))
 		}
 	}
@@ -266,7 +266,7 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	key := m.PayloadKey()
 	for k := range jsonval.Sorted(flat) {
 		if meant := diag.DidYouMean(k, messageMetaKeys[:1]); key == "" && strings.HasPrefix(k, "_") && meant != "" {
-			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.Short(k), meant)
+			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k), meant)
 		}
 	}
 	if _, isObject := flat[TypeData].(jsonval.Object); key == "" && isObject {
@@ -322,7 +322,7 @@ func (m *Message) readKeyedPayload(key string, siblings jsonval.Object, path str
 		switch {
 		case k == key || k == "title" || k == "description":
 		case strings.HasPrefix(k, "_"):
-			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.Short(k),
+			ps.AddAt(path, k, "a message has no meta property %q%s", jsonval.ClipForError(k),
 				diag.DidYouMean(k, messageMetaKeys))
 		default:
 			ps.AddAt(path, k, "the message has its payload both as %q and in its own "+

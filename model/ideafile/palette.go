@@ -44,7 +44,7 @@ func (p *Palette) ReadCall(w WrittenCall) (c Call, tokens []string, f *diag.Faul
 	}
 	t := FindTool(p.Tools, w.Tool)
 	if t == nil {
-		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.Short(w.Tool))
+		return c, tokens, diag.Faultf(CodeUnknownTool, "unknown tool %q", jsonval.ClipForError(w.Tool))
 	}
 	if f := p.checkCallMetaKeys(w.rawObject); f != nil {
 		return c, tokens, f
@@ -105,7 +105,7 @@ func (p *Palette) parseTargetInstances(v any) ([]string, *diag.Fault) {
 		return nil, diag.Faultf(CodeBadInstance,
 			`the Call names no instance: it needs "_instance": a token, a list of them, or "*"`)
 	case anonymous || (!slices.Contains(p.InstanceTokens, token) && !slices.Contains(p.ReopenableTokens, token)):
-		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.Short(token))
+		return nil, diag.Faultf(CodeBadInstance, "the Request covers no instance %q", jsonval.ClipForError(token))
 	}
 	return []string{token}, nil
 }
@@ -124,7 +124,7 @@ func (p *Palette) CallMetaKeys() []string {
 func (p *Palette) checkCallMetaKeys(m jsonval.Object) *diag.Fault {
 	for k, v := range jsonval.Sorted(m) {
 		if strings.HasPrefix(k, "_") && v != nil && !slices.Contains(p.CallMetaKeys(), k) {
-			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.Short(k))
+			return diag.Faultf(CodeUnknownKey, "a Call has no meta property %q", jsonval.ClipForError(k))
 		}
 	}
 	return nil

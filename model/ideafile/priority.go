@@ -35,12 +35,13 @@ func (p *Priority) readFairness(m jsonval.Object, path string, ps *diag.Problems
 		case "key":
 			p.FairnessKey = jsonval.AsText(value)
 			if n := len(p.FairnessKey); n == 0 || n > maxFairnessKey {
-				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey, jsonval.Shown(value))
+				ps.Add(at, `want a name of 1 to %d bytes, such as "tenant-a", not %s`, maxFairnessKey,
+					jsonval.QuoteForError(value))
 			}
 		case "weight":
 			w, err := jsonval.ToFloat(value)
 			if err != nil || w < minWeight || w > maxWeight {
-				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.Shown(value))
+				ps.Add(at, "want a number from %v to %d, not %s", minWeight, maxWeight, jsonval.QuoteForError(value))
 				continue
 			}
 			p.FairnessWeight = w

@@ -17,7 +17,7 @@ type Quality struct {
 	Limit float64
 	// HoldsCalls makes the Calls of drawn instances wait for the second answer (`before`).
 	HoldsCalls bool
-	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or OnlyTell.
+	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or OnlyReport.
 	OnLimit string
 	// LLMs are asked the second time; empty: the process's own.
 	LLMs LLMs
@@ -35,7 +35,7 @@ func (c Config) RecheckLLMs() LLMs {
 const (
 	ShrinkRequests = "shrink" // parts that have not begun get fewer instances
 	PauseProcess   = "pause"
-	OnlyTell       = "tell"
+	OnlyReport     = "tell"
 )
 
 // defaultRecheck is the share of a file that names none.
@@ -54,8 +54,8 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 			q.HoldsCalls, err = readBool(v)
 		case "onLimit":
 			q.OnLimit = jsonval.AsText(v)
-			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyTell}, q.OnLimit) {
-				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.Shown(v))
+			if !slices.Contains([]string{ShrinkRequests, PauseProcess, OnlyReport}, q.OnLimit) {
+				err = fmt.Errorf(`want "shrink", "pause" or "tell", not %s`, jsonval.QuoteForError(v))
 			}
 		case "llm":
 			if q.LLMs = ReadLLMs(v, jsonval.JSONPathWithKey(path, k), ps); q.LLMs.ByBatch() {
@@ -75,7 +75,7 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 func readShare(v any) (float64, error) {
 	share, err := jsonval.ToFloat(v)
 	if err != nil || share < 0 || share > 1 {
-		return 0, fmt.Errorf("want a share from 0 to 1, such as 0.05 for 5 %%, not %s", jsonval.Shown(v))
+		return 0, fmt.Errorf("want a share from 0 to 1, such as 0.05 for 5 %%, not %s", jsonval.QuoteForError(v))
 	}
 	return share, nil
 }

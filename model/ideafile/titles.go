@@ -16,7 +16,7 @@ func readTemplate(v any, path string, ps *diag.Problems) string {
 	case v == nil:
 		return ""
 	case !isText || !refexpr.IsTemplate(text):
-		ps.Add(path, "want a template, such as †`order ${input.order}`, not %s", jsonval.Shown(v))
+		ps.Add(path, "want a template, such as †`order ${input.order}`, not %s", jsonval.QuoteForError(v))
 		return ""
 	}
 	if _, err := refexpr.ParseTemplate(text); err != nil {

@@ -50,12 +50,12 @@ func ReadUndo(v any, path string, ps *diag.Problems) *Undo {
 		if k := UndoKind(u); k == UndoNone || k == UndoNever {
 			return &Undo{Kind: k}
 		}
-		return refuse(path, "%s, not %s", form, jsonval.Shown(v))
+		return refuse(path, "%s, not %s", form, jsonval.QuoteForError(v))
 	case jsonval.Object:
 		for k := range jsonval.Sorted(u) {
 			if k != "tool" && k != "params" {
 				return refuse(jsonval.JSONPathWithKey(path, k), "unknown key %q; _undo has params and tool",
-					jsonval.Short(k))
+					jsonval.ClipForError(k))
 			}
 		}
 		tool := jsonval.AsText(u["tool"])

@@ -21,12 +21,12 @@ func ParsePath(s string) (Path, error) {
 	for rest := s; rest != ""; {
 		step, after, err := parseStep(rest, len(p) == 0)
 		if err != nil {
-			return nil, fmt.Errorf("path %q: %w", Short(s), err)
+			return nil, fmt.Errorf("path %q: %w", ClipForError(s), err)
 		}
 		p, rest = append(p, step), after
 	}
 	if len(p) > maxPathSteps {
-		return nil, fmt.Errorf("path %q: more than %d steps", Short(s), maxPathSteps)
+		return nil, fmt.Errorf("path %q: more than %d steps", ClipForError(s), maxPathSteps)
 	}
 	return p, nil
 }

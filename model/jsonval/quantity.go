@@ -23,7 +23,7 @@ func ReadCount(v any, limit int) (int, error) {
 			return int(exact.Num().Int64()), nil
 		}
 	}
-	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", limit, Shown(v))
+	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", limit, QuoteForError(v))
 }
 
 // The range of all durations that people may write: a shorter one is no different from zero to a server of processes,
@@ -47,7 +47,7 @@ func ReadDuration(v any) (time.Duration, error) {
 		d = toDuration(v)
 	}
 	if d < MinDuration || d > MaxDuration {
-		err := fmt.Errorf(`want a duration %s, such as "60s", or seconds; not %s`, DurationRange, Shown(v))
+		err := fmt.Errorf(`want a duration %s, such as "60s", or seconds; not %s`, DurationRange, QuoteForError(v))
 		if d > 0 {
 			d = min(max(d, MinDuration), MaxDuration)
 		}
@@ -61,7 +61,7 @@ func ReadDuration(v any) (time.Duration, error) {
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := ReadDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf(`want a duration %s, such as "60s" or "72h"; not %s`, DurationRange, Shown(text))
+		return 0, fmt.Errorf(`want a duration %s, such as "60s" or "72h"; not %s`, DurationRange, QuoteForError(text))
 	}
 	return d, nil
 }
@@ -80,8 +80,8 @@ func toDuration(n json.Number) time.Duration {
 	return time.Duration(math.Round(f * float64(time.Second)))
 }
 
-// Shown is a value as an error repeats it.
-func Shown(v any) string {
+// QuoteForError is a value as an error repeats it.
+func QuoteForError(v any) string {
 	switch v.(type) {
 	case string, json.Number, bool:
 		return Clip(string(Encode(v)), 60)

@@ -294,8 +294,8 @@ func MergeWith(a, b any, join func(old, new any) any) any {
 	return out
 }
 
-// Short is a text as an error repeats it.
-func Short(s string) string { return Clip(s, 80) }
+// ClipForError is a text as an error repeats it.
+func ClipForError(s string) string { return Clip(s, 80) }
 
 // Clip shortens a text to n runes, for messages that people read.
 func Clip(s string, n int) string {

@@ -79,7 +79,7 @@ func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight.OutputOnly || l.requestInFlight.Reply.Complete {
 		return true
 	}
-	number, mustTell := l.requestInFlight.RequestNumber, l.MustTellCalls(l.requestInFlight.Reply)
+	number, mustTell := l.requestInFlight.RequestNumber, l.NeedsCallsFromInstances(l.requestInFlight.Reply)
 	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.RequestInput) {
 		switch {
 		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
@@ -94,9 +94,9 @@ func (l *Loop) hasRequestEnded() bool {
 // TellCallsChange names the rule that instances report the Calls of a lost reply, even if they had received all of it.
 const TellCallsChange = "instances tell the Calls of a lost reply"
 
-// MustTellCalls reports whether the Calls of a reply are known from the instances alone. An instance that received the
-// whole reply has reported the outcomes of the Calls but not the Calls themselves.
-func (l *Loop) MustTellCalls(r *turn.LLMReply) bool {
+// NeedsCallsFromInstances reports whether the Calls of a reply are known from the instances alone. An instance that
+// received the whole reply has reported the outcomes of the Calls but not the Calls themselves.
+func (l *Loop) NeedsCallsFromInstances(r *turn.LLMReply) bool {
 	return r.CallsMayBeUndelivered() && l.KnowsChange(TellCallsChange)
 }
 

@@ -67,7 +67,7 @@ func (l *Loop) HoldStart(now time.Time) bool {
 			positions[inst.DirectPlanPosition] = true
 		}
 	}
-	p.Calls = append(l.callsThatBegin(l.beginsDirectly), l.callsThatBegin(l.isResumedCall)...)
+	p.Calls = append(l.callsThatBegin(l.isUnfinishedDirectCall), l.callsThatBegin(l.isResumedCall)...)
 	switch {
 	case len(p.Calls) == 0:
 		return false
@@ -106,8 +106,8 @@ func (l *Loop) callsThatBegin(begins func(*InstanceProgress, PlannedCall) bool) 
 	return list
 }
 
-// beginsDirectly reports whether a Call of a direct Plan has not ended in an instance.
-func (l *Loop) beginsDirectly(inst *InstanceProgress, p PlannedCall) bool {
+// isUnfinishedDirectCall reports whether a Call of a direct Plan has not ended in an instance.
+func (l *Loop) isUnfinishedDirectCall(inst *InstanceProgress, p PlannedCall) bool {
 	if !inst.runsDirectPlan() || p.DirectPlanPosition == 0 || !p.isPlannedFor(inst) {
 		return false
 	}
@@ -161,7 +161,7 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 		calls = amended.Calls
 	} else {
 		l.replaceDirectPlanCalls(d.Calls)
-		calls = l.callsThatBegin(l.beginsDirectly)
+		calls = l.callsThatBegin(l.isUnfinishedDirectCall)
 	}
 	l.PendingPlan = l.PendingPlan.Amended(l.ProcessID, calls)
 	return l.PendingPlan

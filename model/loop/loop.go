@@ -221,7 +221,7 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 // endInstance ends an instance. A failing instance that must undo what it did does so first.
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoneFor == nil && f.Code != turn.CodeInstanceGone &&
-		l.mayHaveDone(inst) {
+		l.mayNeedUndo(inst) {
 		inst.UndoneFor, inst.Steps = f, l.stepOutcomes(inst) // as they were before it took back
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return

@@ -9,9 +9,9 @@ import (
 // This file keeps what the LLM said about instances that it is not shown again, in notes or in an output that did not
 // count. As long as that still holds, the output may come with the last Calls.
 
-// areKnownBesides reports whether the draft and the notes hold for every instance but some: each came out as the reply
+// holdBeyond reports whether the draft and the notes hold for every instance but some: each came out as the reply
 // planned that spoke of it, or is on its way.
-func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
+func (l *Loop) holdBeyond(some []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
 		!l.anyInstance(func(inst *InstanceProgress) bool {
 			if slices.Contains(some, inst) {
@@ -26,7 +26,7 @@ func (l *Loop) areKnownBesides(some []*InstanceProgress) bool {
 // if it no longer holds for an instance that the Request does not cover.
 func (l *Loop) addKnownFacts(input *turn.RequestInput, covered []*InstanceProgress) {
 	input.Notes = l.Notes
-	if input.OutputOnly || !l.areKnownBesides(covered) {
+	if input.OutputOnly || !l.holdBeyond(covered) {
 		return
 	}
 	input.DraftOutput, input.OthersAreKnown = l.DraftOutput, true

@@ -172,5 +172,5 @@ func (l *Loop) statusIn(inst *InstanceProgress, p PlannedCall) (status ideafile.
 	if c, reported := inst.calls[p.key()]; reported {
 		return c.Status, true
 	}
-	return ideafile.Running, p.isUnreportedBy(inst) || (l.beginsDirectly(inst, p) && !inst.PlanHeld)
+	return ideafile.Running, p.isUnreportedBy(inst) || (l.isUnfinishedDirectCall(inst, p) && !inst.PlanHeld)
 }

@@ -159,11 +159,11 @@ func (l *Loop) pauseForDisagreement() {
 
 // disagreementText describes the LLM's two answers for the person who decides on a Call.
 func disagreementText(c turn.Comparison) string {
-	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", answerText(c.First),
-		answerText(c.Second))
+	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", callsText(c.First),
+		callsText(c.Second))
 }
 
-func answerText(calls []ideafile.WrittenCall) string {
+func callsText(calls []ideafile.WrittenCall) string {
 	if len(calls) == 0 {
 		return "no Call"
 	}

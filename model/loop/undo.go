@@ -20,8 +20,8 @@ import (
 // undoUnknownChange names the rule that an instance undoes what it did, too, if all that it may have done is unknown.
 const undoUnknownChange = "undo of unknown outcomes"
 
-// mayHaveDone reports whether there may be something to undo, or an effect that stays.
-func (l *Loop) mayHaveDone(inst *InstanceProgress) bool {
+// mayNeedUndo reports whether there may be something to undo, or an effect that stays.
+func (l *Loop) mayNeedUndo(inst *InstanceProgress) bool {
 	unknown := false
 	//workflowcheck:ignore -- any or none, in any order
 	for _, c := range inst.calls {

@@ -35,7 +35,7 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 // every instance, or what the LLM said of the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 	return len(req.Instances) == len(l.Instances) || req.resumesFinalOutput ||
-		l.areKnownBesides(l.coveredInstances(req.RequestInput))
+		l.holdBeyond(l.coveredInstances(req.RequestInput))
 }
 
 // wireOutput keeps the output of a reply until the Calls of every instance have ended.

@@ -155,7 +155,7 @@ func (s *Scenario) Conclude(r turn.LLMReply) *loop.RequestConclusion {
 			closed := s.Instances[token].CarryIntoNextRun().ClosedThroughRequest
 			s.Instances[token].SuspendRequest(s.Input.RequestNumber)
 			s.RunToIdle(token, closed)
-			if s.Loop.MustTellCalls(&r) {
+			if s.Loop.NeedsCallsFromInstances(&r) {
 				s.rereportedRequest = s.Input.RequestNumber
 				maps.DeleteFunc(s.Reported[token],
 					func(id string, _ dataflow.ReportedCall) bool {

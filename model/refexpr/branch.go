@@ -30,7 +30,7 @@ func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool,
 		}
 	}
 	return 0, nil, true, fmt.Errorf("the result says that it goes to %q, which is no branch of %s",
-		jsonval.Short(name), o.ReferenceText())
+		jsonval.ClipForError(name), o.ReferenceText())
 }
 
 // isNamedBranch reports whether the paths named are those of a branch, or one of them.

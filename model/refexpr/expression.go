@@ -27,7 +27,7 @@ func parseExpression(s string, parse func(term string) (Reference, error)) (Expr
 	terms, err := parseTerms(s, func(term string) (Reference, error) { return parse(strings.TrimSpace(term)) })
 	e := Expression(terms)
 	if len(e.References()) > maxTerms {
-		return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.Short(s), maxTerms)
+		return nil, fmt.Errorf("reference %q: more than %d terms", jsonval.ClipForError(s), maxTerms)
 	}
 	return e, err
 }

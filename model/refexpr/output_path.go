@@ -111,12 +111,12 @@ func ParseOutputPath(v any) (OutputPath, error) {
 func (o OutputPath) checkCountAndOverlap(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {
-		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.Short(s), maxTerms)
+		return fmt.Errorf("_outputPath %q: more than %d paths", jsonval.ClipForError(s), maxTerms)
 	}
 	for i, p := range paths {
 		for _, q := range paths[:i] {
 			if p.Overlaps(q) {
-				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.Short(s),
+				return fmt.Errorf("_outputPath %q: one of %s and %s lies within the other", jsonval.ClipForError(s),
 					StateReference(q),
 					StateReference(p))
 			}
@@ -138,7 +138,7 @@ func parseStatePath(s string) (jsonval.Path, error) {
 		return nil, err
 	}
 	if r.Kind != StateKind {
-		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.Short(s))
+		return nil, fmt.Errorf("_outputPath %q: only State can be written", jsonval.ClipForError(s))
 	}
 	return r.Path, nil
 }

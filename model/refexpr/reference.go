@@ -39,24 +39,24 @@ func IsReference(s string) bool {
 func ParseReference(s string) (Reference, error) {
 	body, ok := strings.CutPrefix(s, Dagger)
 	if !ok {
-		return Reference{}, fmt.Errorf("reference %q: must begin with †", jsonval.Short(s))
+		return Reference{}, fmt.Errorf("reference %q: must begin with †", jsonval.ClipForError(s))
 	}
 	if isCompoundExpression(body) {
-		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", jsonval.Short(s))
+		return Reference{}, fmt.Errorf("reference %q: one place is wanted, no expression", jsonval.ClipForError(s))
 	}
 	kind, rest := body, ""
 	if i := strings.IndexAny(body, ".["); i >= 0 {
 		kind, rest = body[:i], body[i:]
 	}
 	if kind == "" || strings.TrimSpace(kind) != kind || strings.Contains(kind, Dagger) {
-		return Reference{}, fmt.Errorf("reference %q: bad kind %q", jsonval.Short(s), jsonval.Clip(kind, 20))
+		return Reference{}, fmt.Errorf("reference %q: bad kind %q", jsonval.ClipForError(s), jsonval.Clip(kind, 20))
 	}
 	if rest == "." {
-		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", jsonval.Short(s))
+		return Reference{}, fmt.Errorf("reference %q: nothing behind the dot", jsonval.ClipForError(s))
 	}
 	path, err := jsonval.ParsePath(strings.TrimPrefix(rest, "."))
 	if err != nil {
-		return Reference{}, fmt.Errorf("reference %q: %w", jsonval.Short(s), err)
+		return Reference{}, fmt.Errorf("reference %q: %w", jsonval.ClipForError(s), err)
 	}
 	return Reference{Kind: kind, Path: path}, nil
 }

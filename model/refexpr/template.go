@@ -31,7 +31,7 @@ func ParseTemplate(s string) (Template, error) {
 	t := Template{}
 	body, closed := strings.CutSuffix(strings.TrimPrefix(s, templateStart), templateEnd)
 	if !closed {
-		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.Short(s), templateEnd)
+		return t, fmt.Errorf("template %q: it does not end with %s", jsonval.ClipForError(s), templateEnd)
 	}
 	text := ""
 	for {
@@ -46,15 +46,15 @@ func ParseTemplate(s string) (Template, error) {
 		}
 		expression, after, ok := cutUnquoted(rest, "}")
 		if !ok {
-			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.Short(s))
+			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.ClipForError(s))
 		}
 		e, err := parseExpression(expression, ParseScope) // the terms may lack the dagger
 		if err != nil {
-			return t, fmt.Errorf("template %q: %w", jsonval.Short(s), err)
+			return t, fmt.Errorf("template %q: %w", jsonval.ClipForError(s), err)
 		}
 		t.literalTexts, t.expressions = append(t.literalTexts, text+before), append(t.expressions, e)
 		if len(t.expressions) > maxTemplateValues {
-			return t, fmt.Errorf("template %q: more than %d values", jsonval.Short(s), maxTemplateValues)
+			return t, fmt.Errorf("template %q: more than %d values", jsonval.ClipForError(s), maxTemplateValues)
 		}
 		text, body = "", after
 	}

@@ -21,7 +21,7 @@ func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	at := slices.IndexFunc(in.Questions, func(q LLMQuestion) bool { return q.CallID == id })
 	if at < 0 {
 		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "no result of a Call %q was asked for",
-			jsonval.Short(id))
+			jsonval.ClipForError(id))
 	}
 	q = in.Questions[at]
 	if q.ParamsError != "" {

@@ -11,7 +11,7 @@ type HeldUp struct {
 	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Mend the remedy.
 	Cause   string `json:"cause"`
 	Message string `json:"message"`
-	Mend    string `json:"mend,omitempty"`
+	Remedy  string `json:"mend,omitempty"`
 	// Since is when it was first found; zero: unknown. Next is when it is retried, Until when the process pauses
 	// because of it; zero: not at a fixed time.
 	Since time.Time `json:"since,omitzero"`
@@ -26,13 +26,13 @@ type HeldUp struct {
 // PausedInTemporal says that somebody paused something by Temporal's own means. kind is what it is to them.
 func PausedInTemporal(what, kind string) HeldUp {
 	return HeldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + what + " in Temporal itself",
-		Mend: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
+		Remedy: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
 }
 
 // WorkerFails says what a worker that is there cannot do.
 func WorkerFails(atWhat string) HeldUp {
 	return HeldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + atWhat,
-		Mend: "the worker's log says why; then it goes on by itself"}
+		Remedy: "the worker's log says why; then it goes on by itself"}
 }
 
 // Forever is the patience for waits with a time limit of their own.

@@ -37,8 +37,8 @@ func (u *QuotaUse) Add(o QuotaUse) {
 	u.Usage.Add(o.Usage)
 }
 
-// Begun is the part of it that a Quota limits.
-func (u QuotaUse) Begun() Quota { return Quota{u.Requests, u.Calls} }
+// AsQuota is the part of it that a Quota limits.
+func (u QuotaUse) AsQuota() Quota { return Quota{u.Requests, u.Calls} }
 
 // Plus adds two Quotas.
 func (q Quota) Plus(o Quota) Quota { return Quota{q.Requests + o.Requests, q.Calls + o.Calls} }

@@ -147,8 +147,9 @@ func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Refer
 	return slices.DeleteFunc(refs, func(ref refexpr.Reference) bool { return ref.Kind != ideafile.TypeState })
 }
 
-// isBefore reports whether a Call had what it read when another had not ended. A Call that nobody ran has no beginning.
-func (c *Call) isBefore(w *Call) bool {
+// readBeforeEndOf reports whether a Call had what it read when another had not ended. A Call that nobody ran has no
+// beginning.
+func (c *Call) readBeforeEndOf(w *Call) bool {
 	if c.Began > 0 {
 		return w.Ended >= c.Began
 	}
@@ -157,16 +158,16 @@ func (c *Call) isBefore(w *Call) bool {
 
 // readFrom reports whether a Call read what another wrote. What later Calls update it did not see.
 func (c *Call) readFrom(w *Call) bool {
-	if c.ID == w.ID || c.place() != w.place() || c.isBefore(w) {
+	if c.ID == w.ID || c.place() != w.place() || c.readBeforeEndOf(w) {
 		return false
 	}
 	earlier := w.Key.Compare(c.Key) < 0
 	return c.overlaps(c.Reads, w) && (earlier || !w.IsUpdate) || earlier && c.overlaps(c.Scopes, w)
 }
 
-// cameAfter reports whether a Call was to come after another.
-func (c *Call) cameAfter(w *Call) bool {
-	if c.ID == w.ID || c.place() != w.place() || c.isBefore(w) {
+// mustFollow reports whether a Call was to come after another.
+func (c *Call) mustFollow(w *Call) bool {
+	if c.ID == w.ID || c.place() != w.place() || c.readBeforeEndOf(w) {
 		return false
 	}
 	return slices.ContainsFunc(c.After, func(ref refexpr.Reference) bool {

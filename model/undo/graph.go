@@ -29,7 +29,7 @@ func newGraph(calls []Call) *graph {
 			if reads {
 				g.readers[m], g.reads[n] = append(g.readers[m], n), append(g.reads[n], m)
 			}
-			if reads || c.cameAfter(w) {
+			if reads || c.mustFollow(w) {
 				g.behind[m] = append(g.behind[m], n)
 			}
 		}

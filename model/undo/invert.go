@@ -61,7 +61,9 @@ func (l NotUndone) DelegateToUndo() string {
 	return l.Did.Delegate
 }
 
-func newLeft(c *Call, why string) NotUndone { return NotUndone{c.ID, c.Tool, why, c.Process, c, nil} }
+func newNotUndone(c *Call, why string) NotUndone {
+	return NotUndone{c.ID, c.Tool, why, c.Process, c, nil}
+}
 
 // Plan is the Plan that undoes Calls.
 type Plan struct {
@@ -111,10 +113,10 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 		case fateUndo:
 			steps[n] = step
 		case fateCannot:
-			p.Cannot = append(p.Cannot, newLeft(c, why))
+			p.Cannot = append(p.Cannot, newNotUndone(c, why))
 			because[n] = "reads from it and is not taken back"
 		case fateKeep:
-			if p.Kept = append(p.Kept, newLeft(c, why)); c.ReadIn != "" {
+			if p.Kept = append(p.Kept, newNotUndone(c, why)); c.ReadIn != "" {
 				because[n] = "reads from it and is not taken back"
 			}
 		default:
@@ -315,7 +317,7 @@ func (p *Plan) keepReadWrites(g *graph, steps map[int]Step, because map[int]stri
 				return
 			}
 			delete(steps, n)
-			l := newLeft(&g.calls[n], g.calls[reader].Name()+" "+why)
+			l := newNotUndone(&g.calls[n], g.calls[reader].Name()+" "+why)
 			l.Reader = &g.calls[reader]
 			p.Kept = append(p.Kept, l)
 		})

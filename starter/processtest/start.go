@@ -36,12 +36,12 @@ func Start(t testing.TB, path string, options ...Option) *Process {
 		o(s)
 	}
 	p := &Process{t: t, timeout: s.timeout}
-	parts := engine.Parts{Getenv: s.getenv, Asked: p.noteRequest, Limits: engine.EmbeddedLimits,
+	parts := engine.Parts{Getenv: s.getenv, PromptRecorder: p.noteRequest, Limits: engine.EmbeddedLimits,
 		StopTimeout: time.Second}.With(s.own)
 	parts.Tools.Replace(s.fakes)
 	parts.Tools.Watch(p.noteCall)
 	d, err := s.load(t, path, ideafiles.Tools{
-		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
+		Known: kinds.NewKnown(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
 	})
 	if err != nil {
 		t.Fatalf("processtest: %v", err)

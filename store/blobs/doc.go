@@ -10,7 +10,7 @@
 //     digest is looked at before Put relies on it, once for each program, and is written anew where it is not what it
 //     should be.
 //   - A store has an id of its own (Mark). Where a folder is not the one any more that was opened, everything fails
-//     with ErrAway, and nothing is written there.
+//     with ErrUnavailable, and nothing is written there.
 //   - What is the same is stored once, and Get returns exactly the bytes that were put, or an error: changed bytes are
 //     found.
 //   - A value that Put has returned the digest of looks younger than Freshness, so that a collector that removes only

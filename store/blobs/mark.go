@@ -26,8 +26,9 @@ const markText = "This is the id of this store of Process Idea, made when it was
 	"the store waits while\n" +
 	"this file is missing or names another id, as if the store were not there. Copy it along with the rest.\n"
 
-// ErrAway means that the store that was opened is not at its place now. It passes by itself once the store is back.
-var ErrAway = errors.New("the store is not there")
+// ErrUnavailable means that the store that was opened is not at its place now. It passes by itself once the store is
+// back.
+var ErrUnavailable = errors.New("the store is not there")
 
 // ID gives the id of the store, by which programs tell whether they work with the same one; empty where nobody has
 // written to it yet.
@@ -93,11 +94,12 @@ func (s *Store) compareMark(ctx context.Context) error {
 		return fmt.Errorf("read the mark of the store: %w", err)
 	case id == "":
 		return fmt.Errorf(
-			"%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it", ErrAway,
+			"%w: at %s the file %s is missing (is a disk not mounted?); whatever needs the store waits for it",
+			ErrUnavailable,
 			s.place, markName)
 	case id != known:
 		return fmt.Errorf("%w: at %s is now another store, %s in place of %s; whatever needs the store waits for it",
-			ErrAway, s.place, id, known)
+			ErrUnavailable, s.place, id, known)
 	}
 	return nil
 }

@@ -187,7 +187,7 @@ func TestAStoreWhoseFolderVanishesIsWaitedForAndNotBegunAnew(t *testing.T) {
 		_, listErr := s.ListUnder(t.Context(), "ideas/")
 		for _, err := range []error{putErr, getErr, readErr, listErr, s.Write(t.Context(), "ideas/p/2.json", nil)} {
 			if err == nil || errors.Is(err, ErrMissing) ||
-				(!strings.HasSuffix(name, "enter") && !errors.Is(err, ErrAway)) {
+				(!strings.HasSuffix(name, "enter") && !errors.Is(err, ErrUnavailable)) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

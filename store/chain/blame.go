@@ -79,10 +79,10 @@ type ProposedCall struct {
 	Ran *turn.ExecutedCall `json:"ran,omitempty"`
 	// Reads are the References in it, with their values in the Idea whose log has the write.
 	Reads []Read `json:"reads"`
-	// Saw is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of Part,
-	// if that is set: the process that made the Request.
-	Saw  int    `json:"saw,omitempty"`
-	Part string `json:"part,omitempty"`
+	// SeenIdea is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of
+	// Part, if that is set: the process that made the Request.
+	SeenIdea int    `json:"saw,omitempty"`
+	Part     string `json:"part,omitempty"`
 }
 
 // Read is one Reference of a Call. Found is false where the Idea holds nothing there.
@@ -175,7 +175,7 @@ func (s *Store) noValueError(b *Blame, state any, path jsonval.Path) error {
 	why := ""
 	if !jsonval.CanSetAt(state, path) {
 		why = fmt.Sprintf("; what stands above it is %s",
-			jsonval.Short(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path))))
+			jsonval.ClipForError(jsonval.EncodeToString(jsonval.NearestAncestorValue(state, path))))
 	}
 	return fmt.Errorf("%w, as of Idea %d, sealed at %s%s", ErrNoValue, b.Idea, b.Sealed.Format(time.RFC3339), why)
 }

@@ -86,7 +86,7 @@ func TestBlameNamesThePersonWhoGaveAValueAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.By != "person:Grace" || b.Decision == nil || b.Decision.Reason != "I asked her" || b.Call.ID != "2.1@①" ||
-		b.Call.Tool != "ask" || b.Call.Saw != 2 {
+		b.Call.Tool != "ask" || b.Call.SeenIdea != 2 {
 		t.Errorf("%+v %+v %+v", b, b.Decision, b.Call)
 	}
 	if len(b.Call.Reads) != 1 || b.Call.Reads[0].Value != "strong" {
@@ -159,7 +159,7 @@ func TestThePlaceOfTheAnonymousInstanceIsThePathAlone(t *testing.T) {
 	story := newStory(t, s, "p")
 	story.grow(3)
 	b, err := s.Blame(t.Context(), "p", "step1", 0)
-	if err != nil || b.Instance != "" || b.By != "2.1" || b.Call.ID != "2.1" || b.Call.Saw != 2 ||
+	if err != nil || b.Instance != "" || b.By != "2.1" || b.Call.ID != "2.1" || b.Call.SeenIdea != 2 ||
 		b.Call.Tool != "judge" {
 		t.Errorf("%+v, %v", b, err)
 	}

@@ -14,8 +14,8 @@ type Rules struct {
 	// Before is the time before which everything that may go was written. It should be some hours ago: writers rely on
 	// what the store has had for less than blobs.Freshness.
 	Before time.Time
-	// Held is what Temporal still has; nil where nobody asked it.
-	Held *NamespaceContents
+	// Temporal is what Temporal still has; nil where nobody asked it.
+	Temporal *NamespaceContents
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
 	// Remove removes; otherwise is only counted what would be removed.
@@ -53,7 +53,7 @@ func (s *Store) Collect(ctx context.Context, r Rules) (done *Collected, err erro
 }
 
 func (s *Store) collector(ctx context.Context, r Rules) *collector {
-	return &collector{Store: s, rules: r, ctx: ctx, listed: map[string]*stored{},
+	return &collector{Store: s, rules: r, ctx: ctx, listed: map[string]*collectableValue{},
 		result: Collected{Removed: r.Remove, Chains: []string{}}}
 }
 
@@ -61,22 +61,22 @@ func (s *Store) collector(ctx context.Context, r Rules) *collector {
 type collector struct {
 	*Store
 	rules            Rules
-	listed           map[string]*stored    // all values, by name
-	ctx              context.Context       // of the whole collection
-	todo             []reference           // what is needed and not looked into yet
-	found            []*stored             // what is needed, each after something that refers to it
-	removedManifests []blobs.Item          // manifests that go, in the order in which they go
-	onNeeded         func(reference) error // called for each value that is needed; nil: not called
+	listed           map[string]*collectableValue // all values, by name
+	ctx              context.Context              // of the whole collection
+	todo             []reference                  // what is needed and not looked into yet
+	found            []*collectableValue          // what is needed, each after something that refers to it
+	removedManifests []blobs.Item                 // manifests that go, in the order in which they go
+	onNeeded         func(reference) error        // called for each value that is needed; nil: not called
 	result           Collected
 }
 
-type stored struct {
+type collectableValue struct {
 	blobs.Item
 	needed bool
 }
 
 func (c *collector) collect(ctx context.Context) error {
-	if err := c.mark(ctx, c.rules.Held, c.keepChain, true); err != nil {
+	if err := c.mark(ctx, c.rules.Temporal, c.keepChain, true); err != nil {
 		return err
 	}
 	if err := c.sweep(ctx); err != nil {
@@ -96,7 +96,7 @@ func (c *collector) mark(ctx context.Context, held *NamespaceContents,
 		return err
 	}
 	for _, i := range values {
-		c.listed[i.Name] = &stored{Item: i}
+		c.listed[i.Name] = &collectableValue{Item: i}
 	}
 	processes, err := c.Processes(ctx)
 	if err != nil {
@@ -132,7 +132,7 @@ func (c *collector) keepChain(ctx context.Context, process string, items []blobs
 	if err != nil {
 		return false, err
 	}
-	if old && !c.rules.Held.isOpen(process) {
+	if old && !c.rules.Temporal.isOpen(process) {
 		c.drop(process, items)
 		return false, nil
 	}
@@ -229,7 +229,7 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	}
 	for _, owner := range owners {
 		root := blobs.RootOf(owner.Name)
-		if known[root] || c.rules.Held.hasProcess(root) || !owner.Written.Before(c.rules.Before) {
+		if known[root] || c.rules.Temporal.hasProcess(root) || !owner.Written.Before(c.rules.Before) {
 			continue
 		}
 		left, err := c.values.OwnedValues(ctx, owner.Name)

@@ -103,8 +103,8 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 			newStory(t, s, chain).grow(2)
 			s.age(t)
 			c := s.collected(t, Rules{Before: later,
-				Held:   &NamespaceContents{openProcesses: map[string]bool{blobs.RootOf(open): true}},
-				Remove: true})
+				Temporal: &NamespaceContents{openProcesses: map[string]bool{blobs.RootOf(open): true}},
+				Remove:   true})
 			if len(c.Chains) > 0 || !s.cold(t).verified(t, chain).IsIntact {
 				t.Errorf("%s is open, and %s is gone: %+v", open, chain, c)
 			}
@@ -114,7 +114,7 @@ func TestAChainOfWhichAnythingIsOpenStays(t *testing.T) {
 	newStory(t, s, "pq").grow(2)
 	s.age(t)
 	held := &NamespaceContents{openProcesses: map[string]bool{"p": true}}
-	if c := s.collected(t, Rules{Before: later, Held: held}); len(c.Chains) != 1 {
+	if c := s.collected(t, Rules{Before: later, Temporal: held}); len(c.Chains) != 1 {
 		t.Errorf("p is open, and pq stays")
 	}
 }
@@ -132,8 +132,8 @@ func TestWhatAHistoryRefersToStaysWithAllThatItHolds(t *testing.T) {
 	nobodys := s.put(t, `"nobody's"`)
 	s.age(t)
 	c := s.collected(t, Rules{Before: later,
-		Held:   &NamespaceContents{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
-		Remove: true})
+		Temporal: &NamespaceContents{refs: map[reference]bool{{digest: outer}: true, {digest: strings.Repeat("0", 64)}: true}},
+		Remove:   true})
 	files := s.files(t)
 	if c.Values != 1 || len(files) != 2 || files[s.values.Name(t.Context(), nobodys)] != nil ||
 		files[s.values.Name(t.Context(), inner)] == nil {
@@ -252,7 +252,7 @@ func TestWhateverIsKeptIsWhole(t *testing.T) {
 		historys := s.put(t, "a history's")
 		held.refs[reference{digest: historys}] = true
 		s.age(t)
-		c := s.collected(t, Rules{Before: later, Held: held, Remove: true})
+		c := s.collected(t, Rules{Before: later, Temporal: held, Remove: true})
 		cold, files := s.cold(t), s.files(t)
 		processes, err := cold.Processes(t.Context())
 		if err != nil || len(processes) != len(stays) || c.Kept.Chains != len(stays) {
@@ -301,7 +301,7 @@ func TestWhatAnEncryptedPayloadRefersToStays(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.age(t)
-		if c := s.collected(t, Rules{Before: later, Held: held, Open: o}); (c.Values == 0) != (o != nil) {
+		if c := s.collected(t, Rules{Before: later, Temporal: held, Open: o}); (c.Values == 0) != (o != nil) {
 			t.Errorf("opened: %v: %+v", o != nil, c)
 		}
 	}
@@ -328,7 +328,7 @@ func TestWhatAPayloadInPiecesRefersToStaysWhereverItIsCut(t *testing.T) {
 		held.refs[reference{digest: v}] = true
 	}
 	s.age(t)
-	c := s.collected(t, Rules{Before: later, Held: held, Remove: true})
+	c := s.collected(t, Rules{Before: later, Temporal: held, Remove: true})
 	if c.Values != 0 || c.Kept.Values <= len(needed) {
 		t.Errorf("%d values went, %d stay of %d that are needed, and the pieces", c.Values, c.Kept.Values, len(needed))
 	}

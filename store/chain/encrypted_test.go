@@ -88,7 +88,7 @@ func TestACollectionOfAnEncryptedStoreTakesWhatNobodyNeedsAlone(t *testing.T) {
 	}
 	nobodys := []string{plain.put(t, "nobody's"), before.put(t, "no one's"), s.put(t, "not a soul's")}
 	s.age(t)
-	rules := Rules{Before: later, Held: held, Open: s.values.Keys().OpenPayload, Remove: true}
+	rules := Rules{Before: later, Temporal: held, Open: s.values.Keys().OpenPayload, Remove: true}
 	if c := keyedShelf(t, dir, k...).collected(t, rules); c.Values != len(nobodys) || len(c.Chains) > 0 {
 		t.Errorf("%+v", c)
 	}

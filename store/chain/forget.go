@@ -13,15 +13,15 @@ import (
 	"processidea/store/blobs"
 )
 
-// Forgetting says whose contents are to be forgotten, and on whose word.
-type Forgetting struct {
+// ForgetOptions says whose contents are to be forgotten, and on whose word.
+type ForgetOptions struct {
 	Process string // the one that somebody started; its parts and delegates go with it
 	// Instance is for ForgetInstance the token of the one that is to be forgotten.
 	Instance string
 	Forgotten
-	// Held reads what the histories refer to that go, and what everything else in Temporal does; nil: there is no
-	// Temporal. Nothing of the process may run.
-	Held func(context.Context) (own, others *NamespaceContents, err error)
+	// ReadReferences reads what the histories refer to that go, and what everything else in Temporal does; nil: there
+	// is no Temporal. Nothing of the process may run.
+	ReadReferences func(context.Context) (own, others *NamespaceContents, err error)
 	// Open decrypts payloads that lie in the store; nil where none is encrypted.
 	Open Opener
 	// QuietPeriod is how long to wait for others who write before values are removed; blobs.RemovalSettleTime, but in
@@ -48,7 +48,7 @@ type ForgottenContents struct {
 // parent's, and when it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever
 // interrupts it, doing it again completes it: what says where something lies goes after it. The histories in Temporal,
 // which say it too, are for the caller to delete then.
-func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
+func (s *Store) Forget(ctx context.Context, f ForgetOptions) (done *ForgottenContents, err error) {
 	defer wrapError(&err, "forget %s", f.Process)
 	ctx = blobs.ForProcess(ctx, "")
 	tree, err := s.processTree(ctx, f.Process)
@@ -63,7 +63,7 @@ func (s *Store) Forget(ctx context.Context, f Forgetting) (done *ForgottenConten
 		}
 		done.Ideas += ideas
 	}
-	unshared := func(ctx context.Context) ([]*stored, error) { return s.unsharedValues(ctx, f, tree) }
+	unshared := func(ctx context.Context) ([]*collectableValue, error) { return s.unsharedValues(ctx, f, tree) }
 	if err := s.removeUnshared(ctx, f.QuietPeriod, unshared, done); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
@@ -188,7 +188,8 @@ const maxRemovalRounds = 3
 
 // removeUnshared removes the values that nobody needs any more, those last that lead to others.
 func (s *Store) removeUnshared(
-	ctx context.Context, settle time.Duration, list func(context.Context) ([]*stored, error), done *ForgottenContents,
+	ctx context.Context, settle time.Duration, list func(context.Context) ([]*collectableValue, error),
+	done *ForgottenContents,
 ) error {
 	for range maxRemovalRounds {
 		before := time.Now().Add(time.Hour) // what nobody else can write may be as young as it is
@@ -196,7 +197,7 @@ func (s *Store) removeUnshared(
 		if err != nil || len(unshared) == 0 {
 			return err
 		}
-		if slices.ContainsFunc(unshared, func(v *stored) bool { return !blobs.IsOwned(v.Name) }) {
+		if slices.ContainsFunc(unshared, func(v *collectableValue) bool { return !blobs.IsOwned(v.Name) }) {
 			if before, err = s.values.AnnounceRemoval(ctx); err != nil {
 				return err
 			}
@@ -215,7 +216,9 @@ func (s *Store) removeUnshared(
 	return errors.New("other writers keep storing the same values again: forget again when they have stopped")
 }
 
-func (s *Store) removeOlder(ctx context.Context, values []*stored, before time.Time, done *ForgottenContents) error {
+func (s *Store) removeOlder(
+	ctx context.Context, values []*collectableValue, before time.Time, done *ForgottenContents,
+) error {
 	names := map[string]bool{}
 	for _, v := range slices.Backward(values) {
 		names[v.Name] = true
@@ -250,7 +253,7 @@ func (s *Store) removeUnfinished(of func(name string) bool) error {
 
 // unsharedValues lists the values that the process refers to and nobody else does, each after something that refers to
 // it.
-func (s *Store) unsharedValues(ctx context.Context, f Forgetting, tree []string) ([]*stored, error) {
+func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, tree []string) ([]*collectableValue, error) {
 	ownHeld, otherHeld, err := f.readHeld(ctx)
 	if err != nil {
 		return nil, err
@@ -264,21 +267,21 @@ func (s *Store) unsharedValues(ctx context.Context, f Forgetting, tree []string)
 		return nil, err
 	}
 	return slices.DeleteFunc(own.found,
-		func(v *stored) bool { return others.listed[v.Name] != nil && others.listed[v.Name].needed }), nil
+		func(v *collectableValue) bool { return others.listed[v.Name] != nil && others.listed[v.Name].needed }), nil
 }
 
 // readHeld reads what the histories refer to that go, and what everything else does.
-func (f Forgetting) readHeld(ctx context.Context) (own, others *NamespaceContents, err error) {
-	if f.Held == nil {
+func (f ForgetOptions) readHeld(ctx context.Context) (own, others *NamespaceContents, err error) {
+	if f.ReadReferences == nil {
 		return nil, nil, nil
 	}
-	return f.Held(ctx)
+	return f.ReadReferences(ctx)
 }
 
 // markReferred marks the values that some chains and histories refer to; with elsewhere, those that histories and
 // everything but the chains refer to. onNeeded, if it is not nil, is called for each.
 func (s *Store) markReferred(
-	ctx context.Context, held *NamespaceContents, f Forgetting, chains []string, elsewhere bool,
+	ctx context.Context, held *NamespaceContents, f ForgetOptions, chains []string, elsewhere bool,
 	onNeeded func(reference) error,
 ) (*collector, error) {
 	c := s.collector(ctx, Rules{Open: f.Open})

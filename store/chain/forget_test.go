@@ -15,7 +15,7 @@ import (
 // forget has p forgotten.
 func (s *shelf) forget(t testing.TB) *ForgottenContents {
 	t.Helper()
-	done, err := s.Forget(t.Context(), Forgetting{Process: "p", Forgotten: Forgotten{At: later, By: "ann"},
+	done, err := s.Forget(t.Context(), ForgetOptions{Process: "p", Forgotten: Forgotten{At: later, By: "ann"},
 		Open: s.values.Keys().OpenPayload})
 	if err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAForgettingThatIsInterruptedIsCompletedByTheNext(t *testing.T) {
 			tell("q")
 			calls := 0
 			ctx, cancel := context.WithCancel(t.Context())
-			f := Forgetting{Process: "p", Forgotten: Forgotten{At: later}, Open: s.values.Keys().OpenPayload,
+			f := ForgetOptions{Process: "p", Forgotten: Forgotten{At: later}, Open: s.values.Keys().OpenPayload,
 				QuietPeriod: time.Nanosecond}
 			_, err := s.Forget(interrupted{ctx, cancel, &calls, step * 7}, f)
 			cancel()

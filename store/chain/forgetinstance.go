@@ -65,7 +65,7 @@ func journalOf(process string) string { return strings.TrimSuffix(placeOf(proces
 // needed. Every Idea keeps its digest; a last one says when, by whom and why, and names the digests of what is left.
 // With keys the process gets another data key, and the one that was is destroyed. Whatever interrupts it, doing it
 // again completes it.
-func (s *Store) ForgetInstance(ctx context.Context, f Forgetting) (done *ForgottenContents, err error) {
+func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (done *ForgottenContents, err error) {
 	defer wrapError(&err, "forget %s of %s", f.Instance, f.Process)
 	ctx = blobs.ForProcess(ctx, f.Process)
 	var j journal
@@ -135,7 +135,7 @@ func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[str
 }
 
 // writeAllWithout rewrites the Ideas of the chains that have the instance, beside the originals.
-func (s *Store) writeAllWithout(ctx context.Context, f Forgetting) (j journal, err error) {
+func (s *Store) writeAllWithout(ctx context.Context, f ForgetOptions) (j journal, err error) {
 	j = journal{Token: f.Instance, Forgotten: f.Forgotten}
 	tree, err := s.processTree(ctx, f.Process)
 	if err != nil {
@@ -218,7 +218,7 @@ func (s *Store) eachState(ctx context.Context, process string, do func(*manifest
 }
 
 // removableValues lists the values that the chains and histories to be removed refer to.
-func (s *Store) removableValues(ctx context.Context, f Forgetting, chains []string) (names []string, err error) {
+func (s *Store) removableValues(ctx context.Context, f ForgetOptions, chains []string) (names []string, err error) {
 	own, _, err := f.readHeld(ctx)
 	if err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (s *Store) removableValues(ctx context.Context, f Forgetting, chains []stri
 
 // writeChainWithout writes the Ideas of one chain without the instance, and one more that says so.
 func (s *Store) writeChainWithout(
-	ctx context.Context, r *redaction, process string, f Forgetting,
+	ctx context.Context, r *redaction, process string, f ForgetOptions,
 ) (changed int, mentions []Mention, err error) {
 	ctx = blobs.ForProcess(ctx, process)
 	var latest *state
@@ -279,7 +279,7 @@ func (s *Store) writeChainWithout(
 
 // forgottenNote makes the Idea that says that an instance was forgotten. It has what the last one has, and no Calls.
 func (s *Store) forgottenNote(
-	ctx context.Context, last *manifest, left draft, f Forgetting, redacted []redactedIdea, latest *state,
+	ctx context.Context, last *manifest, left draft, f ForgetOptions, redacted []redactedIdea, latest *state,
 	found *mentionFinder,
 ) (*manifest, error) {
 	idea := ideaOf(jsonval.WithoutKey(left.meta, "llm"), left.body)
@@ -341,7 +341,7 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at i
 }
 
 // completeForget does what a journal says.
-func (s *Store) completeForget(ctx context.Context, f Forgetting, j journal) (*ForgottenContents, error) {
+func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j journal) (*ForgottenContents, error) {
 	done := &ForgottenContents{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
 	for _, process := range j.Chains {
 		if err := s.eachRedacted(ctx, process, s.replace); err != nil {
@@ -358,7 +358,7 @@ func (s *Store) completeForget(ctx context.Context, f Forgetting, j journal) (*F
 			return nil, fmt.Errorf("empty the chain of %s: %w", process, err)
 		}
 	}
-	unneeded := func(ctx context.Context) ([]*stored, error) { return s.unneededValues(ctx, f, j.Values) }
+	unneeded := func(ctx context.Context) ([]*collectableValue, error) { return s.unneededValues(ctx, f, j.Values) }
 	if err := s.removeUnshared(blobs.ForProcess(ctx, ""), f.QuietPeriod, unneeded, done); err != nil {
 		return nil, fmt.Errorf("remove values: %w", err)
 	}
@@ -400,7 +400,9 @@ func (s *Store) replace(ctx context.Context, beside, place string) error {
 }
 
 // unneededValues filters names for values that nothing refers to.
-func (s *Store) unneededValues(ctx context.Context, f Forgetting, names []string) (list []*stored, err error) {
+func (s *Store) unneededValues(
+	ctx context.Context, f ForgetOptions, names []string,
+) (list []*collectableValue, err error) {
 	c, err := s.markAllReferred(ctx, f, nil)
 	if err != nil {
 		return nil, err
@@ -414,7 +416,7 @@ func (s *Store) unneededValues(ctx context.Context, f Forgetting, names []string
 }
 
 // markAllReferred marks what everything refers to that stays.
-func (s *Store) markAllReferred(ctx context.Context, f Forgetting, keep func(reference) error) (*collector, error) {
+func (s *Store) markAllReferred(ctx context.Context, f ForgetOptions, keep func(reference) error) (*collector, error) {
 	_, held, err := f.readHeld(ctx)
 	if err != nil {
 		return nil, err
@@ -423,7 +425,7 @@ func (s *Store) markAllReferred(ctx context.Context, f Forgetting, keep func(ref
 }
 
 // renewKey encrypts all that stays of the process with another data key, and destroys the one that was.
-func (s *Store) renewKey(ctx context.Context, f Forgetting) (destroyed bool, err error) {
+func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, err error) {
 	renewal, err := s.values.RenewDataKey(ctx, f.Process)
 	if renewal == nil || err != nil {
 		return false, err

@@ -73,8 +73,8 @@ func customers(t testing.TB, s *shelf, process string) {
 // adasNote is where her name stays.
 var adasNote = []Mention{{Process: "p", Ideas: []int{4, 5}, Part: "solution.notes", Why: "has a text of the instance"}}
 
-func (s *shelf) forgetting(token string) Forgetting {
-	return Forgetting{
+func (s *shelf) forgetting(token string) ForgetOptions {
+	return ForgetOptions{
 		Process: "p", Instance: token, Forgotten: Forgotten{At: later, By: "ann"},
 		Open: s.values.Keys().OpenPayload, QuietPeriod: time.Nanosecond,
 	}

@@ -76,8 +76,8 @@ func (m *manifest) checkNotForgotten() error {
 	return &ForgottenError{m.metaText("process"), *m.Forgotten}
 }
 
-// lookForgotten finds out whether the last Idea says that the contents of the process were forgotten.
-func (v *verifier) lookForgotten(ctx context.Context, numbers []int) error {
+// checkWhetherForgotten finds out whether the last Idea says that the contents of the process were forgotten.
+func (v *verifier) checkWhetherForgotten(ctx context.Context, numbers []int) error {
 	if len(numbers) == 0 {
 		return nil
 	}

@@ -109,7 +109,7 @@ func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	case isRuns:
 		return s.unpackRuns(ctx, runs)
 	}
-	return nil, fmt.Errorf("%s is not a node of a manifest", jsonval.Short(jsonval.EncodeToString(node)))
+	return nil, fmt.Errorf("%s is not a node of a manifest", jsonval.ClipForError(jsonval.EncodeToString(node)))
 }
 
 func (s *Store) unpackRuns(ctx context.Context, runs []any) (any, error) {

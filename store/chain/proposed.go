@@ -32,7 +32,7 @@ func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*man
 	for _, m := range manifests {
 		switch {
 		case m.metaNumber("request") == e.Request && e.Request > 0:
-			p.Saw = m.metaNumber("at")
+			p.SeenIdea = m.metaNumber("at")
 		case e.Request > 0 || m.metaNumber("at") > 1:
 			continue
 		}

@@ -47,17 +47,17 @@ func (h *NamespaceContents) references() map[reference]bool {
 // encrypted, open decrypts them (nil: none is).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	open Opener) (*NamespaceContents, error) {
-	_, all, err := ReadTemporalApart(ctx, c, namespace, func(string) bool { return false }, open)
+	_, all, err := ReadTemporalSeparately(ctx, c, namespace, func(string) bool { return false }, open)
 	return all, err
 }
 
-// ReadTemporalApart is ReadTemporal, for Forget: it tells apart what the histories of the workflows refer to that go,
-// and what everything else does.
-func ReadTemporalApart(
+// ReadTemporalSeparately is ReadTemporal, for Forget: it tells apart what the histories of the workflows refer to that
+// go, and what everything else does.
+func ReadTemporalSeparately(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, goes func(id string) bool,
 	open Opener,
 ) (own, others *NamespaceContents, err error) {
-	own, others = newHeld(open), newHeld(open)
+	own, others = newNamespaceContents(open), newNamespaceContents(open)
 	err = EachExecution(ctx, c, namespace, func(workflow string, m proto.Message) error {
 		if goes(workflow) {
 			return own.noteExecution(ctx, workflow, m)
@@ -71,7 +71,7 @@ func ReadTemporalApart(
 	return own, others, err
 }
 
-func newHeld(open Opener) *NamespaceContents {
+func newNamespaceContents(open Opener) *NamespaceContents {
 	return &NamespaceContents{openProcesses: map[string]bool{}, known: map[string]bool{},
 		refs: map[reference]bool{}, opener: open}
 }

@@ -48,7 +48,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 	for _, name := range strange {
 		v.report.add(0, name, "this is no Idea of the chain")
 	}
-	if err := v.lookForgotten(ctx, numbers); err != nil {
+	if err := v.checkWhetherForgotten(ctx, numbers); err != nil {
 		return nil, err
 	}
 	before := 0
@@ -71,7 +71,7 @@ func (s *Store) VerifyWitnessed(ctx context.Context, process string, witnessed D
 	}
 	v.report.Decisions = v.audit.Counts
 	v.compareForgotten()
-	v.left.compare(v.report, placeOf(process))
+	v.redactions.compare(v.report, placeOf(process))
 	if v.previous != nil {
 		v.report.Digest, v.report.Created = v.previous.Digest, v.previous.link().Created
 	}
@@ -91,14 +91,14 @@ type verifier struct {
 	process string
 	report  *Report
 	// witnessed are the digests that the Ideas must have.
-	witnessed Digests
-	audit     *proofs.Audit
-	checked   map[string]error // what came of each digest
-	inside    map[string]error // what came of each value, with those that it holds
-	previous  *manifest        // of the Idea before; nil where it is not known
-	forgotten []string         // digests of the Ideas whose contents were forgotten
-	left      redactionCheck
-	lastRead  *state // the last Idea that could be read
+	witnessed  Digests
+	audit      *proofs.Audit
+	checked    map[string]error // what came of each digest
+	inside     map[string]error // what came of each value, with those that it holds
+	previous   *manifest        // of the Idea before; nil where it is not known
+	forgotten  []string         // digests of the Ideas whose contents were forgotten
+	redactions redactionCheck
+	lastRead   *state // the last Idea that could be read
 }
 
 // checkNext checks the next Idea. The error is for a store that does not answer.
@@ -113,7 +113,7 @@ func (v *verifier) checkNext(ctx context.Context, at int) error {
 		return err
 	}
 	v.previous = m
-	v.left.addIdea(v.report, m)
+	v.redactions.addIdea(v.report, m)
 	if v.report.Forgotten != nil && m.Meta[forgottenKey] == nil {
 		v.forgotten = append(v.forgotten, m.Digest)
 		return nil

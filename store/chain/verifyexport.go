@@ -22,7 +22,7 @@ var ErrNoExport = errors.New("this is no export of a chain")
 // export.
 func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error) {
 	defer wrapError(&err, "verify export")
-	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), given: map[string]bool{},
+	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), delivered: map[string]bool{},
 		needed: map[string]bool{}}
 	lines := bufio.NewReader(r)
 	for v.line = 1; ; v.line++ {
@@ -47,15 +47,15 @@ func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error)
 
 // exportVerifier checks one export, line by line.
 type exportVerifier struct {
-	report   *Report
-	audit    *proofs.Audit
-	line     int
-	head     exportHead
-	process  string // of the first Idea that is whole
-	previous string // digest of the Idea before; empty where that is not whole
-	given    map[string]bool
-	needed   map[string]bool
-	left     redactionCheck
+	report     *Report
+	audit      *proofs.Audit
+	line       int
+	head       exportHead
+	process    string // of the first Idea that is whole
+	previous   string // digest of the Idea before; empty where that is not whole
+	delivered  map[string]bool
+	needed     map[string]bool
+	redactions redactionCheck
 }
 
 func (v *exportVerifier) addBroken(line int, format string, args ...any) {
@@ -115,7 +115,7 @@ func (v *exportVerifier) checkIdea(line jsonval.Object) error {
 	if digestOf(idea) != m.contentDigest() {
 		return errors.New("the Idea has another digest than it says")
 	}
-	v.left.addIdea(v.report, m)
+	v.redactions.addIdea(v.report, m)
 	for _, k := range jsonval.SortedKeys(line) {
 		if k != "idea" && k != "log" && k != "values" && k != "left" {
 			return fmt.Errorf("an Idea's line has no %q", jsonval.Clip(k, 40))
@@ -171,11 +171,11 @@ func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 		if digestOf(value) != digest {
 			return fmt.Errorf("the value %s: %w", jsonval.Clip(digest, 64), blobs.ErrChanged)
 		}
-		v.given[digest] = true
+		v.delivered[digest] = true
 		v.requireHandles(value)
 	}
 	for digest := range v.needed {
-		if !v.given[digest] {
+		if !v.delivered[digest] {
 			return fmt.Errorf("the value %s: it is not given", digest)
 		}
 	}
@@ -196,7 +196,7 @@ func (v *exportVerifier) requireHandles(value any) {
 // checkHead checks the head, now that it is known what follows it.
 func (v *exportVerifier) checkHead() {
 	v.report.Process, v.report.Digest = v.process, v.previous
-	v.left.compare(v.report, fmt.Sprintf("line %d", v.line-1))
+	v.redactions.compare(v.report, fmt.Sprintf("line %d", v.line-1))
 	v.report.Decisions = v.audit.Counts
 	switch {
 	case v.process != "" && v.head.Process != v.process:

@@ -161,8 +161,8 @@ func readNames(m jsonval.Object, key string, check func(string) error) ([]string
 	return list, nil
 }
 
-// whyNotFor says why the key may not speak for the person of a proof, or as its issuer; "" if it may.
-func (k *Key) whyNotFor(c proof.Claims) string {
+// denialReason says why the key may not speak for the person of a proof, or as its issuer; "" if it may.
+func (k *Key) denialReason(c proof.Claims) string {
 	all := slices.Contains(k.People, anybody)
 	switch {
 	case c.Issuer != k.Issuer:

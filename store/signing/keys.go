@@ -36,7 +36,7 @@ func ParseKeys(data []byte) (*Keys, error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("signing: read keys: keys[%d] (kid %s): %w", n,
-				jsonval.Short(jsonval.EncodeToString(jsonval.AsObject(entry)["kid"])), err)
+				jsonval.ClipForError(jsonval.EncodeToString(jsonval.AsObject(entry)["kid"])), err)
 		}
 		keys.byID[k.ID] = k
 		keys.list = append(keys.list, k)

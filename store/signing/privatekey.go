@@ -152,7 +152,7 @@ func (k *PrivateKey) Sign(c proof.Claims) (string, error) {
 	if c.Groups == nil && k.Person() != "" && !slices.Contains(k.Groups, anybody) {
 		c.Groups = k.Groups
 	}
-	if why := k.whyNotFor(c); why != "" {
+	if why := k.denialReason(c); why != "" {
 		return "", fmt.Errorf("signing: sign a decision: %s", why)
 	}
 	if _, err := proof.ReadClaims(c.Encode()); err != nil {

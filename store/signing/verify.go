@@ -47,7 +47,7 @@ func (k *Keys) verify(jws string) (f proof.Finding, err error) {
 	if f.Claims, err = proof.ReadClaims(payload); err != nil {
 		return f, err
 	}
-	if why := key.whyNotFor(f.Claims); why != "" {
+	if why := key.denialReason(f.Claims); why != "" {
 		return f, errors.New(why)
 	}
 	return f, nil
@@ -72,7 +72,7 @@ func (k *Key) open(jws string, h header) (payload []byte, err error) {
 type unknownKey string
 
 func (id unknownKey) Error() string {
-	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.Short(string(id)))
+	return fmt.Sprintf("the key %s is not among those that may speak for people here", jsonval.ClipForError(string(id)))
 }
 
 type header struct {
@@ -108,7 +108,7 @@ func readHeader(jws string) (h header, err error) {
 		default:
 			return h,
 				fmt.Errorf("the header of the proof has %q: only alg, kid and typ may be there, and no key",
-					jsonval.Short(k))
+					jsonval.ClipForError(k))
 		}
 	}
 	h.algorithm = jsonval.AsText(m["alg"])

@@ -27,7 +27,7 @@ func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 				hint = "; declare it under properties, or write {{" + part.Name + "}} for the text itself"
 			}
 			ps.Add("._activity.http"+template.path, "{%s} is no parameter of the tool%s",
-				jsonval.Short(part.Name), hint)
+				jsonval.ClipForError(part.Name), hint)
 		}
 	}
 	return ps

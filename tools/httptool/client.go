@@ -94,7 +94,7 @@ func (c *Client) do(ctx context.Context, s Spec, in runner.Input) (any, error) {
 	if err != nil {
 		return fail(err)
 	}
-	return v.striker().StrikeValue(result), nil
+	return v.striker().RedactValue(result), nil
 }
 
 func (c *Client) newVault() *vault {
@@ -121,7 +121,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 		return fail(err)
 	}
 	s := v.striker()
-	return a.status, s.StrikeText(a.contentType), s.StrikeText(body), nil
+	return a.status, s.RedactText(a.contentType), s.RedactText(body), nil
 }
 
 // errorWithoutSecrets makes the Error of any failure, without secrets.
@@ -132,10 +132,10 @@ func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	}
 	s := v.striker()
 	if e.Err != nil {
-		e.Err = StrikeError(s, e.Err)
+		e.Err = RedactError(s, e.Err)
 	}
-	e.Body = excerpt(s.StrikeText(e.Body)) // struck first: half a secret would not be found
-	e.act = s.StrikeText(act)
+	e.Body = excerpt(s.RedactText(e.Body)) // struck first: half a secret would not be found
+	e.act = s.RedactText(act)
 	return e
 }
 

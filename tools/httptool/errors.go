@@ -59,19 +59,19 @@ func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 // Throttled reports whether the server is asked too often, as runner.IsThrottled asks.
 func (e *Error) Throttled() bool { return e.throttled }
 
-// StrikeError returns an error without the secrets in its text. errors.Is finds the original error, but it does not
+// RedactError returns an error without the secrets in its text. errors.Is finds the original error, but it does not
 // unwrap to it.
-func StrikeError(s *secret.Striker, err error) error {
-	return &struckError{s.StrikeText(err.Error()), err}
+func RedactError(s *secret.Redactor, err error) error {
+	return &redactedError{s.RedactText(err.Error()), err}
 }
 
-type struckError struct {
+type redactedError struct {
 	text string
 	err  error
 }
 
-func (e *struckError) Error() string        { return e.text }
-func (e *struckError) Is(target error) bool { return errors.Is(e.err, target) }
+func (e *redactedError) Error() string        { return e.text }
+func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
 // finalCause marks a cause that is not the network's.
 type finalCause struct{ error }

@@ -176,8 +176,8 @@ func (s secretNames) entriesOf(name string) (list secretNames) {
 	return list
 }
 
-// mayGo reports whether a host may receive the secret with a name; plain: in plain text.
-func (s secretNames) mayGo(name, host, port string, plain bool) bool {
+// mayReceive reports whether a host may receive the secret with a name; plain: in plain text.
+func (s secretNames) mayReceive(name, host, port string, plain bool) bool {
 	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool {
 		return e.hosts.admits(host, port) && (!plain || e.plain || e.hosts.all)
 	})

@@ -9,7 +9,7 @@ import (
 // Fill puts the secrets into the address of a server and into texts such as headers, and returns the Striker for its
 // answers. An empty address is a program of this machine.
 func (c *Client) Fill(address string, texts map[string]string) (
-	filledAddress string, filled map[string]string, s *secret.Striker, err error,
+	filledAddress string, filled map[string]string, s *secret.Redactor, err error,
 ) {
 	v := c.newVault()
 	filledAddress, err = v.insertSecrets(address, nil)
@@ -34,11 +34,11 @@ func (c *Client) Fill(address string, texts map[string]string) (
 
 // RoundTripper sends requests under the same rules as those of HTTP tools: to allowed hosts, at addresses that are
 // checked when they are dialled. It follows no redirects: only the allowed server is contacted.
-func (c *Client) RoundTripper() http.RoundTripper { return fenced{c} }
+func (c *Client) RoundTripper() http.RoundTripper { return allowListTransport{c} }
 
-type fenced struct{ client *Client }
+type allowListTransport struct{ client *Client }
 
-func (f fenced) RoundTrip(r *http.Request) (*http.Response, error) {
+func (f allowListTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	u, err := checkedURL(r.URL.String(), "")
 	if err == nil {
 		err = f.client.admitURL(u)

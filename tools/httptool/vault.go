@@ -20,9 +20,9 @@ type vault struct {
 	known   *sync.Map         // name → value, of the client
 }
 
-// leastKnown is the minimum length of a secret that is removed from answers to requests without it: a short one may
-// occur there by chance.
-const leastKnown = 8
+// minRedactedLength is the minimum length of a secret that is removed from answers to requests without it: a short one
+// may occur there by chance.
+const minRedactedLength = 8
 
 // secret is the variable's value without the line end that files have. host is for the error: it says what to allow.
 func (v *vault) secret(name, host string) (string, error) {
@@ -40,7 +40,7 @@ func (v *vault) secret(name, host string) (string, error) {
 		return "", refusef("environment variable %s is not set", name)
 	}
 	v.used[name] = value
-	if len(value) >= leastKnown {
+	if len(value) >= minRedactedLength {
 		v.known.Store(name, value)
 	}
 	return value, nil
@@ -63,8 +63,8 @@ func (v *vault) checkHost(u *url.URL) error {
 	}
 	for _, name := range jsonval.SortedKeys(v.used) {
 		switch {
-		case v.allowed.mayGo(name, host, port, plain):
-		case v.allowed.mayGo(name, host, port, false):
+		case v.allowed.mayReceive(name, host, port, plain):
+		case v.allowed.mayReceive(name, host, port, false):
 			return refusef("environment variable %s may not be sent to %s in plain text: write https; or, to allow "+
 				"it, the worker's operator adds %s@%s to %s", name, at, name, at, SecretsVariable)
 		default:
@@ -100,15 +100,15 @@ func (v *vault) insertSecrets(text string, encode func(string) string) (string, 
 
 // striker removes the secrets of this request, and those that the client has used before: a server may store a secret
 // of one request, and return it to another without secrets.
-func (v *vault) striker() *secret.Striker {
+func (v *vault) striker() *secret.Redactor {
 	all := maps.Clone(v.used)
 	for name, value := range v.known.Range {
 		if _, used := v.used[name.(string)]; !used {
 			all[name.(string)] = value.(string)
 		}
 	}
-	return secret.NewStriker(all)
+	return secret.NewRedactor(all)
 }
 
 // containsSecret reports whether a text contains a secret.
-func (v *vault) containsSecret(text string) bool { return v.striker().StrikeText(text) != text }
+func (v *vault) containsSecret(text string) bool { return v.striker().RedactText(text) != text }

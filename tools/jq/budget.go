@@ -28,8 +28,8 @@ type budget struct {
 }
 
 func (b *budget) charge(v any, _ []any) any {
-	n := sizeOf(v, b.Value)
-	if whole, ok := v.(*big.Int); n > b.Value || (ok && whole.BitLen() > maxBits) {
+	n := sizeOf(v, b.MaxValueBytes)
+	if whole, ok := v.(*big.Int); n > b.MaxValueBytes || (ok && whole.BitLen() > maxBits) {
 		return errValue
 	}
 	return b.spend(n, v)
@@ -37,11 +37,11 @@ func (b *budget) charge(v any, _ []any) any {
 
 func (b *budget) step(v any, _ []any) any { return b.spend(slotBytes, v) }
 
-func (b *budget) size(v any, _ []any) any { return sizeOf(v, b.Value) }
+func (b *budget) size(v any, _ []any) any { return sizeOf(v, b.MaxValueBytes) }
 
 func (b *budget) spend(n int, v any) any {
 	b.spent += n
-	if b.spent > b.Total {
+	if b.spent > b.MaxTotalBytes {
 		return errSpent
 	}
 	return v

@@ -22,9 +22,9 @@ const maxQuoted = 300 // characters of an error, which may quote values
 
 // Limits bound one run. Bytes are estimated, as written out.
 type Limits struct {
-	Time  time.Duration
-	Value int // bytes of one value that it makes, and of its results together
-	Total int // bytes of all that it makes
+	Time          time.Duration
+	MaxValueBytes int // bytes of one value that it makes, and of its results together
+	MaxTotalBytes int // bytes of all that it makes
 }
 
 // Query is a compiled expression. It runs once at a time.
@@ -78,7 +78,7 @@ func (q *Query) results(ctx context.Context, v any, n int) ([]any, error) {
 		if err, failed := v.(error); failed {
 			return nil, errors.New(jsonval.Clip(strings.TrimPrefix(err.Error(), "error: "), maxQuoted))
 		}
-		if size += sizeOf(v, q.budget.Value); size > q.budget.Value {
+		if size += sizeOf(v, q.budget.MaxValueBytes); size > q.budget.MaxValueBytes {
 			return nil, errors.New("its results are too large")
 		}
 		plain, err := plainJSON(v)

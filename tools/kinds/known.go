@@ -17,9 +17,9 @@ type Known struct {
 	Runners   *runner.Registry // of all kinds
 }
 
-// Knowing returns the knowledge of a program with these Go functions, and with runners of further kinds. It serves to
+// NewKnown returns the knowledge of a program with these Go functions, and with runners of further kinds. It serves to
 // check Ideas, and runs nothing.
-func Knowing(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
+func NewKnown(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
 	if functions == nil {
 		functions = tools.NewRegistry()
 	}

@@ -37,7 +37,7 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	if r.NeedsInput() {
 		return nil, c.inputError(r.InputRequests)
 	}
-	meta, _, err := exactly(r.Meta)
+	meta, _, err := decodeExact(r.Meta)
 	if err != nil {
 		return nil, &Error{Code: ideafile.CodeBadOutput,
 			Err: c.strikeError(fmt.Errorf("the result cannot be read: %w", err))}
@@ -46,7 +46,7 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	if failed := meta["isError"]; failed == true || failed == "true" {
 		return nil, &Error{Code: ideafile.CodeToolFailed, Err: errors.New(c.excerpt(text))}
 	}
-	return c.striker.StrikeValue(value), nil
+	return c.striker.RedactValue(value), nil
 }
 
 // failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
@@ -54,7 +54,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 	if u := refusalIn(err); u != nil {
 		return u.failure()
 	}
-	message := spokenError(err)
+	message := serverError(err)
 	switch {
 	case isRefused(err):
 		return &Error{Code: ideafile.CodeMCPRefused, Err: c.strikeError(err)}
@@ -106,7 +106,7 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 	if asked.URL != "" {
 		text += " (at " + c.excerpt(asked.URL) + ")"
 	}
-	if meta, _, _ := exactly(asked.Meta); meta["requestedSchema"] != nil {
+	if meta, _, _ := decodeExact(asked.Meta); meta["requestedSchema"] != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(meta["requestedSchema"]))
 	} else if form := jsonval.ToJSONValue(asked.RequestedSchema); form != nil {
 		text += " Wanted: " + c.excerpt(jsonval.EncodeToString(form))
@@ -116,5 +116,5 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 
 // excerpt is the beginning of what a server said. Secrets are struck out first: half a one would not be found.
 func (c *conn) excerpt(s string) string {
-	return jsonval.Clip(c.striker.StrikeText(strings.TrimSpace(s)), 1000)
+	return jsonval.Clip(c.striker.RedactText(strings.TrimSpace(s)), 1000)
 }

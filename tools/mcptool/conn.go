@@ -24,7 +24,7 @@ import (
 // conn is a connection to a server.
 type conn struct {
 	session *mcp.ClientSession
-	striker *secret.Striker
+	striker *secret.Redactor
 	once    sync.Once
 	asked   elicitations
 	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
@@ -148,7 +148,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 		if err != nil {
 			return err
 		}
-		id, method := asked(r)
+		id, method := requestIDAndMethod(r)
 		if isFollowed(answer) {
 			return nil
 		}
@@ -163,8 +163,8 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 	return answer, nil
 }
 
-// asked returns the id of the request that is sent, and its method.
-func asked(r *http.Request) (id json.RawMessage, method string) {
+// requestIDAndMethod returns the id of the request that is sent, and its method.
+func requestIDAndMethod(r *http.Request) (id json.RawMessage, method string) {
 	var known struct {
 		ID     json.RawMessage `json:"id"`
 		Method string          `json:"method"`
@@ -178,7 +178,7 @@ func asked(r *http.Request) (id json.RawMessage, method string) {
 }
 
 func (c *conn) strikeError(err error) error {
-	struck := httptool.StrikeError(c.striker, err)
+	struck := httptool.RedactError(c.striker, err)
 	if isRefused(err) {
 		return refusedError{struck}
 	}
@@ -218,7 +218,7 @@ func (c *conn) list(ctx context.Context) ([]mcppalette.ToolSpec, error) {
 				return nil
 			case seen[cursor]:
 				return refusedError{fmt.Errorf("its list of tools never ends: the cursor %q comes again",
-					jsonval.Short(c.striker.StrikeText(cursor)))}
+					jsonval.ClipForError(c.striker.RedactText(cursor)))}
 			case len(seen) == maxPages:
 				return refusedError{fmt.Errorf("its list of tools has more than %d pages", maxPages)}
 			}

@@ -53,9 +53,9 @@ func isRefused(err error) bool {
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
 
-// spokenError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of
+// serverError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of
 // the connection as if the server had answered, with codes that no server sends.
-func spokenError(err error) *jsonrpc.Error {
+func serverError(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || (failure.Code >= codeRejected && failure.Code <= codeUnknown) {
 		return nil

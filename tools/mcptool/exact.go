@@ -147,8 +147,8 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 // serverBounds are the bounds for answers of HTTP Tools: servers write deeper values than LLMs.
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
-// exactly reads the object that a server sent, from the _meta beside it.
-func exactly(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
+// decodeExact reads the object that a server sent, from the _meta beside it.
+func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
 	text, sent := meta[keyExact].(string)
 	if !sent {
 		text = "null"
@@ -166,8 +166,8 @@ const maxTitle = 100
 
 // specOf is a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
-	meta, written, err := exactly(t.Meta)
-	name := c.striker.StrikeText(t.Name)
+	meta, written, err := decodeExact(t.Meta)
+	name := c.striker.RedactText(t.Name)
 	switch {
 	case err == nil && name == "":
 		err = errors.New("it has no name")
@@ -177,15 +177,15 @@ func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 		err = errors.New("the schema of its parameters is a text")
 	}
 	if err != nil {
-		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.StrikeText(err.Error())}
+		return mcppalette.ToolSpec{Name: name, Unreadable: c.striker.RedactText(err.Error())}
 	}
 	jsonschema.KeepOrder(meta["inputSchema"], written)
 	spec := mcppalette.ToolSpec{
-		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.StrikeValue(meta["inputSchema"])),
-		OutputSchema: c.striker.StrikeValue(meta["outputSchema"]),
+		Name: t.Name, InputSchema: jsonval.AsObject(c.striker.RedactValue(meta["inputSchema"])),
+		OutputSchema: c.striker.RedactValue(meta["outputSchema"]),
 	}
 	hints := jsonval.AsObject(meta["annotations"])
-	text := func(v any) string { s, _ := v.(string); return c.striker.StrikeText(s) }
+	text := func(v any) string { s, _ := v.(string); return c.striker.RedactText(s) }
 	spec.Description = text(meta["description"])
 	spec.Title = jsonval.Clip(cmp.Or(text(meta["title"]), text(hints["title"])), maxTitle)
 	switch {

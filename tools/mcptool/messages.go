@@ -40,7 +40,7 @@ func (c *conn) readable(message, id []byte) []byte {
 	mended := message
 	m, err := jsonrpc.DecodeMessage(message)
 	if request, _ := m.(*jsonrpc.Request); err != nil || request != nil && request.Method == "" {
-		mended = asProtocolWants(message, id)
+		mended = repairAnswer(message, id)
 		m, err = jsonrpc.DecodeMessage(mended)
 	}
 	if err == nil && !utf8.Valid(message) {
@@ -97,9 +97,9 @@ func isNamelessError(message []byte) bool {
 	return json.Unmarshal(message, &known) == nil && known.ID == nil && known.Method == "" && known.Error != nil
 }
 
-// asProtocolWants repairs an answer: it adds the version that some servers omit, and removes the null method that some
+// repairAnswer repairs an answer: it adds the version that some servers omit, and removes the null method that some
 // add. An error gets the id that was sent, because servers that refuse a request before reading its id write null.
-func asProtocolWants(message, id []byte) []byte {
+func repairAnswer(message, id []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(message, &all) != nil || all["result"] == nil && all["error"] == nil {
 		return message
@@ -180,7 +180,7 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 			if err != nil {
 				return nil, err
 			}
-			return c.answerIn(whole, id), io.EOF
+			return c.findAnswer(whole, id), io.EOF
 		}
 	case "text/event-stream":
 		p.next = (&eventStream{conn: c, in: in, id: id}).next
@@ -189,7 +189,7 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 		if p.err == nil {
 			p.err = io.EOF
 			if isMessage(messagesIn(p.rest)[0]) {
-				p.rest = c.answerIn(p.rest, id)
+				p.rest = c.findAnswer(p.rest, id)
 				answer.Header.Set("Content-Type", "application/json")
 			}
 		}
@@ -199,8 +199,8 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 	answer.Body = p
 }
 
-// answerIn is the answer to a request in a text that may hold other messages too.
-func (c *conn) answerIn(text, id []byte) []byte {
+// findAnswer is the answer to a request in a text that may hold other messages too.
+func (c *conn) findAnswer(text, id []byte) []byte {
 	list := messagesIn(text)
 	return c.readable(list[max(0, slices.IndexFunc(list, isAnswer))], id)
 }

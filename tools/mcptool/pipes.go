@@ -101,7 +101,7 @@ type programEnding struct {
 	cmd *exec.Cmd
 }
 
-const toEnd = 5 * time.Second
+const stopTimeout = 5 * time.Second
 
 func (e *programEnding) Close() error {
 	err := e.WriteCloser.Close()
@@ -111,7 +111,7 @@ func (e *programEnding) Close() error {
 		func() error { return e.cmd.Process.Signal(syscall.SIGTERM) }, func() error { return e.cmd.Process.Kill() },
 		func() error { return nil },
 	} {
-		t := time.NewTimer(toEnd)
+		t := time.NewTimer(stopTimeout)
 		select {
 		case <-ended:
 			t.Stop()

@@ -14,7 +14,7 @@ type elicitations struct {
 	calls map[*elicitation]bool // under way
 }
 
-type elicitation struct{ asked *mcp.ElicitParams }
+type elicitation struct{ params *mcp.ElicitParams }
 
 // record records a question. It does not name its call: with several under way it is declined all the same, and the
 // tool decides what that means.
@@ -23,7 +23,7 @@ func (q *elicitations) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.Eli
 	defer q.mu.Unlock()
 	if len(q.calls) == 1 {
 		for one := range q.calls {
-			one.asked = r.Params
+			one.params = r.Params
 		}
 	}
 	return &mcp.ElicitResult{Action: "cancel"}, nil
@@ -42,6 +42,6 @@ func (q *elicitations) listen() func() *mcp.ElicitParams {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		delete(q.calls, one)
-		return one.asked
+		return one.params
 	}
 }

@@ -44,11 +44,11 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalet
 			if err == nil {
 				return c, offers, s.end, nil
 			}
-			s.dropUnlessReported(c, err)
+			s.dropUnlessServerError(c, err)
 		}
 		later := pause
 		u := refusalIn(err)
-		isServersError := spokenError(err) != nil
+		isServersError := serverError(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
 		} else if c != nil { // dialling strikes out what it says
@@ -98,9 +98,9 @@ func (s *session) current() *conn {
 	return s.conn
 }
 
-// dropUnlessReported drops a connection after an error, unless the error is the server's answer.
-func (s *session) dropUnlessReported(c *conn, err error) {
-	if spokenError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+// dropUnlessServerError drops a connection after an error, unless the error is the server's answer.
+func (s *session) dropUnlessServerError(c *conn, err error) {
+	if serverError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		s.drop(c)
 	}
 }

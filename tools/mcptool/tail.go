@@ -13,7 +13,7 @@ import (
 // server that does not answer.
 type stderrTail struct {
 	log     *slog.Logger
-	striker *secret.Striker
+	striker *secret.Redactor
 	mu      sync.Mutex
 	line    string
 	skips   bool // the rest of a line of which too much was written
@@ -45,7 +45,7 @@ func (t *stderrTail) take(p []byte) {
 	}
 	if at := strings.LastIndexAny(t.line, lineEnds); at >= 0 && !t.skips {
 		if text := strings.TrimSpace(t.line[:at]); text != "" {
-			t.log.Debug("an MCP server writes", "text", t.striker.StrikeText(text))
+			t.log.Debug("an MCP server writes", "text", t.striker.RedactText(text))
 		}
 		t.line = t.line[at+1:]
 	}
@@ -59,6 +59,6 @@ func (t *stderrTail) take(p []byte) {
 func (t *stderrTail) text() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	text := t.striker.StrikeText(strings.TrimSpace(t.tail))
+	text := t.striker.RedactText(strings.TrimSpace(t.tail))
 	return strings.ToValidUTF8(text[max(0, len(text)-maxTail):], "")
 }

@@ -29,9 +29,9 @@ const (
 	methodBegin   = "initialize"
 )
 
-// methodsThatAreTold are those whose refusals are told. With others the SDK looks for a protocol that the server
+// reportedMethods are those whose refusals are told. With others the SDK looks for a protocol that the server
 // speaks, or takes its leave.
-var methodsThatAreTold = []string{methodBegin, "notifications/initialized", "tools/list", methodCall}
+var reportedMethods = []string{methodBegin, "notifications/initialized", "tools/list", methodCall}
 
 // aboutSession finds what servers say of a session that began before they were started again.
 var aboutSession = regexp.MustCompile(`(?i)session|not initialized`)
@@ -45,7 +45,7 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Of(r.Header, time.Now())}
 	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
 		u.status == http.StatusBadRequest && aboutSession.Match(body))
-	if !slices.Contains(methodsThatAreTold, method) && !u.isLater() && !u.isMendable() {
+	if !slices.Contains(reportedMethods, method) && !u.isLater() && !u.isMendable() {
 		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
 	}

@@ -43,18 +43,18 @@ func Handler(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("codecserver: %w", err)
 	}
-	return &door{o, http.MaxBytesHandler(payloads, maxBody)}, nil
+	return &originGuard{o, http.MaxBytesHandler(payloads, maxBody)}, nil
 }
 
-// door decides who may ask.
-type door struct {
+// originGuard decides who may ask.
+type originGuard struct {
 	Options
 	payloads http.Handler
 }
 
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	origin := r.Header.Get("Origin")
-	if !d.admits(r, origin) {
+	if !d.allows(r, origin) {
 		http.Error(w, d.refusal(), http.StatusForbidden)
 		return
 	}
@@ -73,9 +73,9 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admits reports whether the page that asks, as the browser names it, may ask. Programs ask from no page: they need the
+// allows reports whether the page that asks, as the browser names it, may ask. Programs ask from no page: they need the
 // token.
-func (d *door) admits(r *http.Request, origin string) bool {
+func (d *originGuard) allows(r *http.Request, origin string) bool {
 	switch {
 	case origin == "":
 		return d.Token != ""
@@ -86,7 +86,7 @@ func (d *door) admits(r *http.Request, origin string) bool {
 	return isLocal(origin) && isLocal("http://"+r.Host)
 }
 
-func (d *door) refusal() string {
+func (d *originGuard) refusal() string {
 	if len(d.Origins) == 0 {
 		return "only pages from this machine may ask"
 	}

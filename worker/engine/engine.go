@@ -56,8 +56,8 @@ type Parts struct {
 	Log        *slog.Logger
 	// Recorder receives the LLM's replies; nil: none.
 	Recorder activities.ReplyRecorder
-	// Asked receives the prompts; nil: none.
-	Asked activities.PromptRecorder
+	// PromptRecorder receives the prompts; nil: none.
+	PromptRecorder activities.PromptRecorder
 	// Observer receives the outcomes of Requests and Calls; nil: none.
 	Observer activities.Observer
 	// StopTimeout bounds how long a stopping worker waits for running activities. Activities that have not ended by
@@ -130,7 +130,7 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
 	}
-	p.tellSettings()
+	p.logSettings()
 	a, err := p.activities(c)
 	if err != nil {
 		return nil, fmt.Errorf("engine: make worker: %w", err)
@@ -192,8 +192,8 @@ func (p Parts) Check() (Parts, error) {
 	return p, err
 }
 
-// tellSettings logs what follows from settings that were found sound.
-func (p Parts) tellSettings() {
+// logSettings logs what follows from settings that were found sound.
+func (p Parts) logSettings() {
 	anywhere, _ := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
 	if len(anywhere) > 0 {
 		p.Log.Warn("any host may receive these secrets: everybody who may start processes can read them",

@@ -63,10 +63,10 @@ const (
 	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"
 )
 
-// LeastPatience and LeastPause are the least of them.
+// MinPatience and MinPause are the least of them.
 const (
-	LeastPatience = time.Second
-	LeastPause    = 10 * time.Millisecond
+	MinPatience = time.Second
+	MinPause    = 10 * time.Millisecond
 )
 
 // EmbeddedLimitsIn returns the limits of a worker in the same program as Temporal, adjusted by the environment.
@@ -78,7 +78,7 @@ func EmbeddedLimitsIn(getenv func(string) string) (_ Limits, err error) {
 		name  string
 		into  *time.Duration
 		least time.Duration
-	}{{PatienceVariable, &l.LLMPatience, LeastPatience}, {PauseVariable, &l.LLMPause, LeastPause}} {
+	}{{PatienceVariable, &l.LLMPatience, MinPatience}, {PauseVariable, &l.LLMPause, MinPause}} {
 		text := getenv(v.name)
 		if text == "" {
 			continue
@@ -169,12 +169,13 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		Store: p.Store, Tools: p.Tools, Runners: runners, MCP: p.MCP, Notices: p.Notices, Deciders: p.Deciders,
 		LLM: asked, Client: c, Recorder: p.Recorder,
 		LLMPatience: p.Limits.LLMPatience, LLMPauses: llm.Pauses{Longest: p.Limits.LLMPause},
-		LLMServers: servers, Prices: p.Prices, Asked: p.Asked, Observer: p.Observer, MaxResult: p.Limits.MaxResult,
-		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.hasManySlots(), MoneyADay: p.Limits.MoneyADay,
+		LLMServers: servers, Prices: p.Prices, PromptRecorder: p.PromptRecorder, Observer: p.Observer,
+		MaxResult:   p.Limits.MaxResult,
+		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.hasManySlots(), DailyBudget: p.Limits.MoneyADay,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
 	known := processes.New(c, "", p.Store) // who asks a workflow by its id needs no namespace
-	a.Waiting = func(ctx context.Context, process string) ([]protocol.Approval, error) {
+	a.PendingApprovals = func(ctx context.Context, process string) ([]protocol.Approval, error) {
 		return known.Process(process).Approvals(ctx)
 	}
 	if p.Limits.Requests > 0 {

@@ -37,7 +37,7 @@ func TestAWorkerSaysThatWithoutPricesADayCostsNothing(t *testing.T) {
 	}{"no limit": {0, nil, false}, "no prices": {5, nil, true}, "prices": {5, price.List{{Name: "m"}}, false}} {
 		var log strings.Builder
 		Parts{Log: slog.New(slog.NewTextHandler(&log, nil)), Prices: c.prices, Limits: Limits{MoneyADay: c.aDay}}.
-			tellSettings()
+			logSettings()
 		if warns := strings.Contains(log.String(), PricesVariable); warns != c.warns {
 			t.Errorf("%s: %s", name, &log)
 		}

@@ -72,7 +72,7 @@ func newSite(t *testing.T, files map[string]string) *site {
 	builtin.Register(known, nil)
 	return &site{t, temporal, gate.Options{
 		Temporal: temporal, Namespace: server.Namespace(), Store: store, Ideas: folder,
-		Tools: ideafiles.Tools{Known: kinds.Knowing(known, nil)}, Histories: 50, Log: quiet,
+		Tools: ideafiles.Tools{Known: kinds.NewKnown(known, nil)}, Histories: 50, Log: quiet,
 	}}
 }
 

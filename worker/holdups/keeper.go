@@ -192,14 +192,14 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 		k.ForgetWait(at.process, at.cause)
 		return
 	case gone:
-	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.lasts(now, away):
+	case now.Sub(seen.reportedAt) < reportInterval, seen.reportedAt.IsZero() && !seen.isPersistent(now, away):
 		return
 	default:
 		signal.HeldUp = &seen.HeldUp
 	}
 	if seen.reportedAt.IsZero() {
 		k.Log.Warn("the process is held up", "process", at.process, "cause", at.cause, "reason", seen.Message,
-			"mend", seen.Mend, "error", seen.err)
+			"mend", seen.Remedy, "error", seen.err)
 	}
 	var err error
 	if seen.Process != at.process { // else it hears nothing
@@ -221,8 +221,9 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	}
 }
 
-// lasts reports whether a cause is more than one thing that went wrong: the store takes nothing now, or failed again.
-func (h *holdUp) lasts(now time.Time, away error) bool {
+// isPersistent reports whether a cause is more than one thing that went wrong: the store takes nothing now, or failed
+// again.
+func (h *holdUp) isPersistent(now time.Time, away error) bool {
 	if away == nil {
 		now = h.latest
 	}

@@ -261,13 +261,13 @@ func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
 	for cause, err := range map[string]error{
 		turn.CodeStoreFull:      errFull,
 		turn.CodeStoreForbidden: &fs.PathError{Op: "open", Path: "/srv/store", Err: syscall.EACCES},
-		ideafile.CodeStoreAway:  fmt.Errorf("%w: at /srv/store", blobs.ErrAway),
+		ideafile.CodeStoreAway:  fmt.Errorf("%w: at /srv/store", blobs.ErrUnavailable),
 	} {
 		h := ofStore(err)
-		if h.Cause != cause || h.Message == "" || h.Mend == "" || strings.Contains(h.Message+h.Mend, "/srv") {
+		if h.Cause != cause || h.Message == "" || h.Remedy == "" || strings.Contains(h.Message+h.Remedy, "/srv") {
 			t.Errorf("%v: %+v", err, h)
 		}
-		if !WaitedFor(err) || MayNotWrite(err) != (cause == turn.CodeStoreForbidden) {
+		if !IsWorthWaiting(err) || IsWriteForbidden(err) != (cause == turn.CodeStoreForbidden) {
 			t.Errorf("a worker does not wait for what mends %v", err)
 		}
 	}
@@ -276,7 +276,7 @@ func TestTheCauseIsSaidWithoutPlacesOfTheMachine(t *testing.T) {
 	}
 	other := errors.New("503 at /srv")
 	if h := ofStore(other); h.Cause != ideafile.CodeStoreAway || strings.Contains(h.Message, "/srv") ||
-		WaitedFor(other) {
+		IsWorthWaiting(other) {
 		t.Errorf("%+v", h)
 	}
 }

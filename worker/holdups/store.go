@@ -10,14 +10,14 @@ import (
 	"processidea/store/blobs"
 )
 
-// MayNotWrite reports whether an error means that the worker has no permission to write.
-func MayNotWrite(err error) bool {
+// IsWriteForbidden reports whether an error means that the worker has no permission to write.
+func IsWriteForbidden(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// WaitedFor reports whether an error of the store may be mended while a worker waits.
-func WaitedFor(err error) bool {
-	return errors.Is(err, blobs.ErrAway) || MayNotWrite(err) || isDiskFull(err)
+// IsWorthWaiting reports whether an error of the store may be mended while a worker waits.
+func IsWorthWaiting(err error) bool {
+	return errors.Is(err, blobs.ErrUnavailable) || IsWriteForbidden(err) || isDiskFull(err)
 }
 
 func isDiskFull(err error) bool {
@@ -31,17 +31,17 @@ func ofStore(err error) turn.HeldUp {
 	switch {
 	case isDiskFull(err):
 		return turn.HeldUp{Cause: turn.CodeStoreFull, Message: "there is no room left in the store",
-			Mend: "make room where the store lies" + alone}
-	case MayNotWrite(err):
+			Remedy: "make room where the store lies" + alone}
+	case IsWriteForbidden(err):
 		return turn.HeldUp{Cause: turn.CodeStoreForbidden,
 			Message: "the worker has no permission to read and write the store",
-			Mend:    "let the worker's user read and write where the store lies" + alone}
-	case errors.Is(err, blobs.ErrAway):
+			Remedy:  "let the worker's user read and write where the store lies" + alone}
+	case errors.Is(err, blobs.ErrUnavailable):
 		return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store is not at its place",
-			Mend: "bring it back, such as by mounting its disk" + alone}
+			Remedy: "bring it back, such as by mounting its disk" + alone}
 	case !blobs.IsTransient(err):
 		return turn.HeldUp{}
 	}
 	return turn.HeldUp{Cause: ideafile.CodeStoreAway, Message: "the store cannot be written or read",
-		Mend: "the worker's log says why (/readyz too)" + alone}
+		Remedy: "the worker's log says why (/readyz too)" + alone}
 }

@@ -77,7 +77,7 @@ func TestWhatTemporalKnowsIsToldToAProcessThatHearsOfIt(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 	for process, text := range says {
-		if list := found[process]; len(list) != 1 || !strings.Contains(list[0].Message, text) || list[0].Mend == "" {
+		if list := found[process]; len(list) != 1 || !strings.Contains(list[0].Message, text) || list[0].Remedy == "" {
 			t.Errorf("%s: %+v", process, list)
 		}
 		deaf := process == "deaf" || process == "still"

@@ -43,7 +43,7 @@ func (s *service) endpoints() http.Handler {
 		})
 	}
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ready, troubles := s.health.troubles(r.Context())
+		ready, troubles := s.health.failedConditions(r.Context())
 		if !ready {
 			writeAnswer(w, http.StatusServiceUnavailable, "not ready", troubles)
 			return

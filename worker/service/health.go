@@ -60,8 +60,9 @@ func (h *health) add(c *condition) {
 	h.conditions = append(h.conditions, c)
 }
 
-// troubles returns whether the worker is ready, and the failed conditions, even those that do not affect readiness.
-func (h *health) troubles(ctx context.Context) (ready bool, all []string) {
+// failedConditions returns whether the worker is ready, and the failed conditions, even those that do not affect
+// readiness.
+func (h *health) failedConditions(ctx context.Context) (ready bool, all []string) {
 	h.mu.Lock()
 	now, conditions := h.phase, h.conditions
 	h.mu.Unlock()
@@ -77,13 +78,13 @@ func (h *health) troubles(ctx context.Context) (ready bool, all []string) {
 	return ready, all
 }
 
-// watchEvery is the pause between two looks at the conditions.
-const watchEvery = 5 * time.Second
+// checkInterval is the pause between two looks at the conditions.
+const checkInterval = 5 * time.Second
 
 // watch logs the conditions that have failed twice in a row, and those that hold again.
 func (h *health) watch(ctx context.Context, log *slog.Logger) {
 	failed := map[string]int{}
-	for pause.For(ctx, watchEvery) == nil {
+	for pause.For(ctx, checkInterval) == nil {
 		h.logChanges(ctx, log, failed)
 	}
 }
@@ -135,11 +136,11 @@ func (s *service) checkTemporal(ctx context.Context) error {
 	return nil
 }
 
-// storeEvery is how often the store is tried, which costs money where it is a bucket.
-const storeEvery = 15 * time.Second
+// storeCheckInterval is how often the store is tried, which costs money where it is a bucket.
+const storeCheckInterval = 15 * time.Second
 
-// currentEvery is how often it is asked which build is current.
-const currentEvery = 30 * time.Second
+// buildCheckInterval is how often it is asked which build is current.
+const buildCheckInterval = 30 * time.Second
 
 // checkCurrentBuild checks that new work goes to this build. It passes if the deployment does not exist yet.
 func (s *service) checkCurrentBuild(ctx context.Context) error {

@@ -54,7 +54,7 @@ func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 		pass := func(d time.Duration) { <-time.After(d); synctest.Wait() }
 		pass(time.Minute)
 		away.Store(&noAnswer)
-		pass(watchEvery)
+		pass(checkInterval)
 		away.Store(nil)
 		pass(time.Minute)
 		if log.String() != "" {
@@ -63,12 +63,12 @@ func TestWhatAWorkerLacksIsLoggedOnceAndWhenItIsBack(t *testing.T) {
 		away.Store(&noAnswer)
 		old.Store(&oldBuild)
 		pass(time.Minute)
-		if ready, troubles := h.troubles(ctx); ready || len(troubles) != 2 {
+		if ready, troubles := h.failedConditions(ctx); ready || len(troubles) != 2 {
 			t.Errorf("%t, %q", ready, troubles)
 		}
 		away.Store(nil)
 		pass(time.Minute)
-		if ready, troubles := h.troubles(ctx); !ready || len(troubles) != 1 {
+		if ready, troubles := h.failedConditions(ctx); !ready || len(troubles) != 1 {
 			t.Errorf("an old build is ready, and says what it is: %t, %q", ready, troubles)
 		}
 		stop()

@@ -148,14 +148,14 @@ func (s *service) waitForStore(ctx context.Context) error {
 		err := connect.BeginStore(ctx, s.client, s.store)
 		if err == nil {
 			// Other faults, such as no room, are reported when they hold a process up.
-			if err = s.store.CheckWritable(ctx); !holdups.MayNotWrite(err) {
+			if err = s.store.CheckWritable(ctx); !holdups.IsWriteForbidden(err) {
 				err = nil
 			}
 		}
 		switch {
 		case encryption.IsKeyError(err):
 			return fmt.Errorf("%w: %w", errUsage, err)
-		case !holdups.WaitedFor(err):
+		case !holdups.IsWorthWaiting(err):
 			s.health.set(starting)
 			return err
 		}
@@ -208,7 +208,7 @@ func (s *service) makeWorker(context.Context) (err error) {
 	gate.Register(s.worker, gate.Options{
 		Temporal: s.client, Namespace: s.namespace, Store: s.store, Version: parts.Version, Ideas: s.gateIdeas,
 		Histories: s.gateHistories, Log: s.log,
-		Tools: ideafiles.Tools{Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
+		Tools: ideafiles.Tools{Known: kinds.NewKnown(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies},
 	})
 	return nil
 }

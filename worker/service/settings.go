@@ -131,10 +131,10 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 		"dollars that Requests may cost in a day (UTC), of all workers together; then they wait; 0: no limit")
 	flags.Duration(f, &l.LostAfter, "lost-after", protocol.HeartbeatTimeout, false,
 		"how long a worker may show no sign of life before its Calls and Requests count as lost; at least 5s")
-	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.LeastPatience, false,
+	flags.Duration(f, &l.LLMPatience, "llm-patience", engine.MinPatience, false,
 		"how long a Request is tried again while its LLM's server is away, unless the Idea says "+
 			"(config.llm.patience); at least 1s")
-	flags.Duration(f, &l.LLMPause, "llm-pause", engine.LeastPause, false,
+	flags.Duration(f, &l.LLMPause, "llm-pause", engine.MinPause, false,
 		"the longest pause between two attempts at an LLM's server that is away; at least 10ms")
 	f.BoolVar(&l.SaveActions, "save-actions", true,
 		"processes that begin here use fewer of the actions that a hosted Temporal bills; each report of an "+

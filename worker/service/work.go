@@ -16,9 +16,11 @@ const stopOvertime = 5 * time.Second
 func (s *service) work(ctx context.Context) error {
 	s.health.add(&condition{name: "pollers", check: s.polls.check})
 	s.health.add(&condition{name: "temporal", every: time.Second, check: s.checkTemporal})
-	s.health.add(&condition{name: "store", every: storeEvery, check: s.store.CheckWritable})
+	s.health.add(&condition{name: "store", every: storeCheckInterval, check: s.store.CheckWritable})
 	if s.buildID != "" {
-		s.health.add(&condition{name: "version", every: currentEvery, check: s.checkCurrentBuild, isOptional: true})
+		s.health.add(&condition{
+			name: "version", every: buildCheckInterval, check: s.checkCurrentBuild, isOptional: true,
+		})
 	}
 	s.health.set(working)
 	watching, stop := context.WithCancel(ctx)

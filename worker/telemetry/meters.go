@@ -140,7 +140,7 @@ func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.C
 	return ctx, func(outcome string) {
 		which := labels("tool", c.Tool, "outcome", outcome)
 		m.meters.calls.Add(context.Background(), 1, which)
-		if c.TakesBack && outcome == activities.OutcomeDone {
+		if c.IsUndo && outcome == activities.OutcomeDone {
 			m.meters.undone.Add(context.Background(), 1, labels("tool", c.Tool))
 		}
 		m.meters.callTook.Record(context.Background(), time.Since(began).Seconds(), which)

@@ -12,14 +12,14 @@ import (
 )
 
 // Interceptor exports processes when they end. It only observes: it issues no commands, and ignores replays.
-func (t *Traces) Interceptor() interceptor.WorkerInterceptor { return &onlooker{traces: t} }
+func (t *Traces) Interceptor() interceptor.WorkerInterceptor { return &workerInterceptor{traces: t} }
 
-type onlooker struct {
+type workerInterceptor struct {
 	interceptor.WorkerInterceptorBase
 	traces *Traces
 }
 
-func (o *onlooker) InterceptWorkflow(ctx workflow.Context,
+func (o *workerInterceptor) InterceptWorkflow(ctx workflow.Context,
 	next interceptor.WorkflowInboundInterceptor) interceptor.WorkflowInboundInterceptor {
 	if workflow.GetInfo(ctx).WorkflowType.Name != protocol.ProcessType {
 		return next

@@ -50,7 +50,7 @@ func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	if err != nil {
 		return o, err
 	}
-	known := ideafiles.Tools{Known: kinds.Knowing(newTools(), nil), Replies: rehearsal.CountReplies}
+	known := ideafiles.Tools{Known: kinds.NewKnown(newTools(), nil), Replies: rehearsal.CountReplies}
 	d, problems, err := ideafiles.Load(source, known)
 	if err == nil && len(problems.Errors()) > 0 {
 		err = problems.Errors()

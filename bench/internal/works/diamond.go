@@ -16,7 +16,7 @@ import (
 func diamondWork(oneRequest bool, factor float64) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
 		lines := script.DiamondLines(oneRequest, r.pace())
-		plain, err := r.plainDiamond(ctx, lines)
+		plain, err := r.diamondWithoutEngine(ctx, lines)
 		if err != nil {
 			return err
 		}
@@ -44,9 +44,9 @@ func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.
 	return took, err
 }
 
-// plainDiamond starts each Call as it closes in the stream, once what it reads is there, and asks for the output if the
-// reply did not wire it.
-func (r Round) plainDiamond(ctx context.Context, lines []string) (time.Duration, error) {
+// diamondWithoutEngine starts each Call as it closes in the stream, once what it reads is there, and asks for the
+// output if the reply did not wire it.
+func (r Round) diamondWithoutEngine(ctx context.Context, lines []string) (time.Duration, error) {
 	if _, err := r.Script(lines); err != nil {
 		return 0, err
 	}

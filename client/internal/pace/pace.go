@@ -10,8 +10,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Sight is the part of a description that shows changes of a process.
-type Sight struct {
+// Observation is the part of a description that shows changes of a process.
+type Observation struct {
 	Run      string // the run id, which changes at continue-as-new
 	Events   int64  // the length of its history
 	Status   string
@@ -20,7 +20,7 @@ type Sight struct {
 
 // Pace is the pace of one follower of one process. It is not safe for concurrent use.
 type Pace struct {
-	asked           Sight
+	asked           Observation
 	idle            int // descriptions in a row that led to no query
 	urgent, ongoing *rate.Limiter
 }
@@ -38,7 +38,7 @@ func New() *Pace {
 }
 
 // IsWorthAsking reports whether to query now, given a description, and assumes that the caller then does.
-func (p *Pace) IsWorthAsking(now time.Time, seen Sight) bool {
+func (p *Pace) IsWorthAsking(now time.Time, seen Observation) bool {
 	p.idle++
 	if seen == p.asked {
 		return false
@@ -51,8 +51,8 @@ func (p *Pace) IsWorthAsking(now time.Time, seen Sight) bool {
 	return true
 }
 
-// UntilNextLook returns how long to wait before the next description; it grows while there is nothing to query.
-func (p *Pace) UntilNextLook() time.Duration {
+// DelayToNextDescribe returns how long to wait before the next description; it grows while there is nothing to query.
+func (p *Pace) DelayToNextDescribe() time.Duration {
 	return min(500*time.Millisecond<<min(p.idle/8, 4), 5*time.Second)
 }
 

@@ -7,14 +7,14 @@ import (
 )
 
 func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
-	for name, seen := range map[string]func(n int) Sight{
-		"something happens all the time": func(n int) Sight { return Sight{Events: int64(n)} },
-		"people are asked all the time": func(n int) Sight {
-			return Sight{Events: int64(n), Awaiting: n % 2}
+	for name, seen := range map[string]func(n int) Observation{
+		"something happens all the time": func(n int) Observation { return Observation{Events: int64(n)} },
+		"people are asked all the time": func(n int) Observation {
+			return Observation{Events: int64(n), Awaiting: n % 2}
 		},
-		"it continues as new all the time": func(n int) Sight { return Sight{Run: fmt.Sprint(n)} },
-		"people are asked in the second half hour": func(n int) Sight {
-			return Sight{Events: int64(n), Awaiting: max(0, n-3600) % 2}
+		"it continues as new all the time": func(n int) Observation { return Observation{Run: fmt.Sprint(n)} },
+		"people are asked in the second half hour": func(n int) Observation {
+			return Observation{Events: int64(n), Awaiting: max(0, n-3600) % 2}
 		},
 	} {
 		p, asked := New(), 0
@@ -33,32 +33,32 @@ func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
 func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 	p, now := New(), time.Now()
 	for n := range 1000 {
-		p.IsWorthAsking(now, Sight{Events: int64(n)})
+		p.IsWorthAsking(now, Observation{Events: int64(n)})
 	}
-	if p.IsWorthAsking(now, Sight{Events: 1001}) {
+	if p.IsWorthAsking(now, Observation{Events: 1001}) {
 		t.Error("it is asked although nothing but its history has changed")
 	}
-	if !p.IsWorthAsking(now, Sight{Events: 1001, Awaiting: 1}) ||
-		!p.IsWorthAsking(now, Sight{Events: 1002, Awaiting: 1, Status: "paused"}) {
+	if !p.IsWorthAsking(now, Observation{Events: 1001, Awaiting: 1}) ||
+		!p.IsWorthAsking(now, Observation{Events: 1002, Awaiting: 1, Status: "paused"}) {
 		t.Error("it is not asked although people are waited for")
 	}
 }
 
 func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
 	p, now := New(), time.Now()
-	seen := Sight{Run: "r", Events: 3}
+	seen := Observation{Run: "r", Events: 3}
 	if !p.IsWorthAsking(now, seen) || p.IsWorthAsking(now, seen) {
 		t.Error("it is asked twice, or not at all")
 	}
-	first := p.UntilNextLook()
+	first := p.DelayToNextDescribe()
 	for range 100 {
 		p.IsWorthAsking(now, seen)
 	}
-	if later := p.UntilNextLook(); later != 5*time.Second || first >= later {
+	if later := p.DelayToNextDescribe(); later != 5*time.Second || first >= later {
 		t.Errorf("looks are %v apart at first and %v later", first, later)
 	}
-	p.IsWorthAsking(now, Sight{Run: "r", Events: 4})
-	if again := p.UntilNextLook(); again != first {
+	p.IsWorthAsking(now, Observation{Run: "r", Events: 4})
+	if again := p.DelayToNextDescribe(); again != first {
 		t.Errorf("once something happens looks are %v apart", again)
 	}
 }

@@ -35,8 +35,8 @@ type registration struct {
 }
 
 const (
-	registerUse   = "passkey"
-	registerLasts = 15 * time.Minute
+	registerUse    = "passkey"
+	registerMaxAge = 15 * time.Minute
 )
 
 // ShowKey shows the page of the person's own key.
@@ -55,7 +55,7 @@ func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
 	if use, page.Why = useAt(r.Host); use == nil {
 		return page, nil
 	}
-	asked := registration{who.Name, challenge(), time.Now().Add(registerLasts)}
+	asked := registration{who.Name, challenge(), time.Now().Add(registerMaxAge)}
 	if page.Sealed, err = p.Sessions.Seal(registerUse, asked); err == nil {
 		page.Options = creation(who.Name, asked.Challenge, use, page.Keys)
 	}

@@ -110,13 +110,13 @@ func (p *Page) call(n int) *Call {
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)
-	c.Runs = runs(tool)
+	c.Runs = runnerText(tool)
 	t := readable.NewFactBuilder(p.language)
 	fields := t.BuildAt(nil, "", p.labels.Words.ParamsFormat(c.Tool), jsonval.ToJSONValue(p.labels.ToldParams(raw)))
 	if c.Params = fields.Facts; fields.Left > 0 {
 		c.More = readable.Plural(fields.Left, "other value")
 	}
-	c.Reads = p.reads(n + 1)
+	c.Reads = p.describeReads(n + 1)
 	at := slices.IndexFunc(p.Plan.AskedLater, func(a client.AskedLater) bool { return a.CallID == c.ID })
 	switch {
 	case at >= 0 && p.Plan.AskedLater[at].When == client.AskedAlways:
@@ -131,8 +131,8 @@ func (p *Page) call(n int) *Call {
 	return c
 }
 
-// reads lists what a Call reads and waits for.
-func (p *Page) reads(number int) (list []string) {
+// describeReads lists what a Call reads and waits for.
+func (p *Page) describeReads(number int) (list []string) {
 	for _, e := range p.edges {
 		if e.To != number {
 			continue
@@ -170,8 +170,8 @@ func (p *Page) names(tokens []string) string {
 	return text
 }
 
-// runs describes what a Call of a Tool does.
-func runs(t *ideafile.Tool) string {
+// runnerText describes what a Call of a Tool does.
+func runnerText(t *ideafile.Tool) string {
 	if t == nil {
 		return "Nothing of this name is known here."
 	}

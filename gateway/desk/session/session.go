@@ -21,8 +21,8 @@ import (
 	"processidea/client"
 )
 
-// Lasts is how long somebody stays logged in.
-const Lasts = 12 * time.Hour
+// MaxAge is how long somebody stays logged in.
+const MaxAge = 12 * time.Hour
 
 // Ticket names the logged-in person.
 type Ticket struct {
@@ -68,7 +68,7 @@ const ticketUse = "ticket"
 // Begin logs somebody in.
 func (s *Sessions) Begin(w http.ResponseWriter, r *http.Request, t Ticket) error {
 	if t.Until.IsZero() {
-		t.Until = time.Now().Add(Lasts)
+		t.Until = time.Now().Add(MaxAge)
 	}
 	t.ID = rand.Text()
 	text, err := s.Seal(ticketUse, t)

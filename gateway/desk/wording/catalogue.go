@@ -59,7 +59,7 @@ func For(l shown.Language) (*Catalogue, error) {
 			}
 			is := regexp.MustCompile(form + "$")
 			words := len(strings.Join(fixed, ""))
-			if frame.MatchString(fixed[0]) { // what is in it may be a text of many words, and begin with a value
+			if nestingPattern.MatchString(fixed[0]) { // it may hold a text of many words that begins with a value
 				words += 1000
 			}
 			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text, words})
@@ -71,8 +71,8 @@ func For(l shown.Language) (*Catalogue, error) {
 	return c, nil
 }
 
-// frame begins a text that has another in it, such as "It was refused: {1}".
-var frame = regexp.MustCompile(`^[A-Z].* .*: $`)
+// nestingPattern begins a text that has another in it, such as "It was refused: {1}".
+var nestingPattern = regexp.MustCompile(`^[A-Z].* .*: $`)
 
 // place is where a value stands in a text.
 var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)

@@ -9,11 +9,11 @@ import (
 )
 
 var (
-	// piece is an action, a tag or a text of a template.
-	piece = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
+	// templateToken is an action, a tag or a text of a template.
+	templateToken = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
 	// inline are the tags within a sentence, and ends the actions at which one ends.
-	inline = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
-	ends   = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
+	inline            = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
+	sentenceEndAction = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
 	// translatable are the attributes that people read.
 	translatable = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
 )
@@ -22,14 +22,14 @@ var (
 func Template(source string, say func(string) string) string {
 	var out strings.Builder
 	var sentence []string
-	for _, p := range piece.FindAllString(source, -1) {
+	for _, p := range templateToken.FindAllString(source, -1) {
 		if p[0] == '<' {
 			p = translatable.ReplaceAllStringFunc(p, func(attribute string) string {
 				name, value, _ := strings.Cut(attribute, `"`)
 				return name + `"` + Template(strings.TrimSuffix(value, `"`), say) + `"`
 			})
 		}
-		if ends.MatchString(p) || p[0] == '<' && !inline.MatchString(p) {
+		if sentenceEndAction.MatchString(p) || p[0] == '<' && !inline.MatchString(p) {
 			out.WriteString(translated(sentence, say) + p)
 			sentence = nil
 		} else {
@@ -40,8 +40,8 @@ func Template(source string, say func(string) string) string {
 	return out.String()
 }
 
-// isWords reports whether a piece is a text that people read: no part of an attribute, such as the end of an id.
-func isWords(piece string) bool {
+// isVisibleText reports whether a piece is a text that people read: no part of an attribute, such as the end of an id.
+func isVisibleText(piece string) bool {
 	return piece[0] != '<' && !isAction(piece) && !strings.Contains(piece, `="`) && letters.MatchString(piece)
 }
 
@@ -51,12 +51,12 @@ var letters = regexp.MustCompile(`(^|[^-\pL])\pL`)
 
 // translated translates one sentence. Tags and signs around it are no part of it.
 func translated(pieces []string, say func(string) string) string {
-	first := slices.IndexFunc(pieces, isWords)
+	first := slices.IndexFunc(pieces, isVisibleText)
 	if first < 0 {
 		return strings.Join(pieces, "")
 	}
 	last := len(pieces)
-	for !isWords(pieces[last-1]) {
+	for !isVisibleText(pieces[last-1]) {
 		last--
 	}
 	if slices.ContainsFunc(pieces[:first], isAction) {
@@ -68,7 +68,7 @@ func translated(pieces []string, say func(string) string) string {
 	var key, value string
 	var values []string
 	for _, p := range append(slices.Clone(pieces[first:last]), "") {
-		if p != "" && !isWords(p) {
+		if p != "" && !isVisibleText(p) {
 			value += p
 			continue
 		}

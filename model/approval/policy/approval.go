@@ -140,7 +140,7 @@ func (a *Approval) readParamsCondition(v any, path string, ps *diag.Problems) {
 func readNote(v any) (string, error) {
 	note, ok := v.(string)
 	if !ok || strings.TrimSpace(note) == "" || len([]rune(note)) > maxNoteLength {
-		return "", fmt.Errorf("want a text of at most %d characters, not %s", maxNoteLength, jsonval.Shown(v))
+		return "", fmt.Errorf("want a text of at most %d characters, not %s", maxNoteLength, jsonval.QuoteForError(v))
 	}
 	return note, nil
 }

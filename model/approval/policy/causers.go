@@ -53,8 +53,8 @@ func WithStarters(source jsonval.Object, starters []Identity) jsonval.Object {
 // is a person who did not give one.
 func ReadCausers(source jsonval.Object, token string) []Identity {
 	all := jsonval.AsObject(jsonval.At(source, "meta", causersKey))
-	list := readIdentities(all[ofAll])
-	if token != ofAll {
+	list := readIdentities(all[allInstances])
+	if token != allInstances {
 		list = append(list, readIdentities(all[token])...)
 	}
 	return list
@@ -83,8 +83,8 @@ func ReadAllCausers(source jsonval.Object) (list []Identity) {
 	return list
 }
 
-// ofAll is the token for every instance, future ones included. It is also the token of the only instance.
-const ofAll = ""
+// allInstances is the token for every instance, future ones included. It is also the token of the only instance.
+const allInstances = ""
 
 // WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
 // all of them.

@@ -78,16 +78,16 @@ func CheckGroup(name string) error {
 	return nil
 }
 
-// nobodysNames stand in records in place of a person: for the deadline, the process itself, and a simulation. Whoever
+// reservedNames stand in records in place of a person: for the deadline, the process itself, and a simulation. Whoever
 // decided under one would have decided nothing, as reports and audits see it.
-var nobodysNames = []string{"timeout", "process", "simulated"}
+var reservedNames = []string{"timeout", "process", "simulated"}
 
-// CheckName returns why a name cannot be a person's: as CheckGroup, or it is one of nobodysNames, or one of its words
+// CheckName returns why a name cannot be a person's: as CheckGroup, or it is one of reservedNames, or one of its words
 // mixes letters of several scripts that look alike, such as a Cyrillic a among Latin letters. A word ends at white
 // space and at the @ of an address.
 func CheckName(name string) error {
 	err := CheckGroup(name)
-	if err == nil && containsName(nobodysNames, name) {
+	if err == nil && containsName(reservedNames, name) {
 		err = fmt.Errorf("%q is a reserved name, not a person's", name)
 	}
 	if err != nil || isPlain(name) {

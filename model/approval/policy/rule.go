@@ -32,8 +32,8 @@ type Rule struct {
 const (
 	maxCount = 100
 	maxNames = 1000 // people or groups of one Rule
-	// nobodyCount is the Count of a Rule that cannot be read: it must let nobody through.
-	nobodyCount = math.MaxInt32
+	// invalidRuleCount is the Count of a Rule that cannot be read: it must let nobody through.
+	invalidRuleCount = math.MaxInt32
 )
 
 // ReadRule reads a Rule of an Idea file; nil if v is nil.
@@ -50,13 +50,13 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	for k, v := range jsonval.Sorted(m) {
 		if err := r.readKey(k, v); err != nil {
 			ps.AddAt(path, k, "%s", err)
-			r.Count = nobodyCount
+			r.Count = invalidRuleCount
 		}
 	}
 	switch {
 	case len(m) == 0:
 		ps.Add(path, "it is empty; by has count, groups, notSameAs, notStarter and people")
-	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != nobodyCount:
+	case len(r.Groups) == 0 && len(r.People) > 0 && r.Count > len(r.People) && r.Count != invalidRuleCount:
 		ps.Add(path+".count", "%d people must approve, but only %d may", r.Count, len(r.People))
 	}
 	return r
@@ -83,7 +83,7 @@ func (r *Rule) readKey(key string, v any) (err error) {
 		}
 	default:
 		return fmt.Errorf("unknown key %q; by has count, groups, notSameAs, notStarter and people%s",
-			jsonval.Short(key),
+			jsonval.ClipForError(key),
 			diag.DidYouMean(key, []string{"count", "groups", "notSameAs", "notStarter", "people"}))
 	}
 	return err
@@ -122,7 +122,7 @@ func ReadProof(v any, r *Rule) (*Rule, error) {
 		r.Signed = true
 		return r, nil
 	}
-	return &Rule{Signed: true, Count: nobodyCount}, errors.New("want declared or signed")
+	return &Rule{Signed: true, Count: invalidRuleCount}, errors.New("want declared or signed")
 }
 
 // Person is who decides: the proven person, or else the claimed one.

@@ -68,7 +68,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	for k := range jsonval.Sorted(m) {
 		if k != "after" && k != "by" {
 			wrong.Add(jsonval.JSONPathWithKey(path, k), "unknown key %q; escalate has after and by%s",
-				jsonval.Short(k), diag.DidYouMean(k, []string{"after", "by"}))
+				jsonval.ClipForError(k), diag.DidYouMean(k, []string{"after", "by"}))
 		}
 	}
 	var err error
@@ -83,7 +83,7 @@ func readEscalation(v any, path string, ps *diag.Problems) *Escalation {
 	for k := range jsonval.Sorted(names) {
 		if k != "groups" && k != "people" {
 			wrong.Add(jsonval.JSONPathWithKey(path+".by", k), "unknown key %q; escalate.by has groups and people "+
-				"only: an escalation changes neither how many must decide nor who may not", jsonval.Short(k))
+				"only: an escalation changes neither how many must decide nor who may not", jsonval.ClipForError(k))
 		}
 	}
 	if len(wrong) == 0 {

@@ -20,7 +20,7 @@ func ResolveFile(from, name string) (string, error) {
 	key := path.Join(path.Dir(from), name)
 	if path.IsAbs(name) || strings.Contains(name, `\`) || key == ".." || strings.HasPrefix(key, "../") {
 		return "", fmt.Errorf("an Idea may only name files in the folder of the Idea file or below it, not %q",
-			jsonval.Short(name))
+			jsonval.ClipForError(name))
 	}
 	return key, nil
 }

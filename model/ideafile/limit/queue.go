@@ -79,7 +79,7 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	if q.Rule.PerDay > 0 {
 		l.countSpent(now, q)
 	} else if q.Spent > 0 {
-		l.NextTurnAt = later(now, l.NextTurnAt).Add(q.Rule.spacing(q.Spent))
+		l.NextTurnAt = laterOf(now, l.NextTurnAt).Add(q.Rule.spacing(q.Spent))
 	}
 	for _, key := range q.Holds {
 		l.extendTurn(now, key)
@@ -92,7 +92,7 @@ func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 		place, waits := places[key]
 		if t := l.findTurn(key); t != nil {
 			if t.Begins.Before(now) {
-				l.beginLate(now, t, q.Rule.spacing(t.Cost))
+				l.beginOverdueTurn(now, t, q.Rule.spacing(t.Cost))
 			}
 			t.Until = t.Begins.Add(TurnLease)
 			answers[n] = Turn{IsGranted: true, Wait: t.Begins.Sub(now)}
@@ -216,11 +216,12 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 	t.Until = now.Add(TurnLease)
 }
 
-// beginLate has a turn begin that was to begin already: at once, where no other was given since; else behind those. Who
-// waits in one activity and runs in the next may always be a little late, and must not wait for another turn each time.
-func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
+// beginOverdueTurn has a turn begin that was to begin already: at once, where no other was given since; else behind
+// those. Who waits in one activity and runs in the next may always be a little late, and must not wait for another
+// turn each time.
+func (l *Queue) beginOverdueTurn(now time.Time, t *Place, spacing time.Duration) {
 	if l.NextTurnAt.After(t.Begins.Add(spacing)) {
-		now = later(now, l.NextTurnAt)
+		now = laterOf(now, l.NextTurnAt)
 	}
 	t.Begins, l.NextTurnAt = now, now.Add(spacing)
 }
@@ -228,12 +229,12 @@ func (l *Queue) beginLate(now time.Time, t *Place, spacing time.Duration) {
 // giveTurns gives turns to the first in line who are present.
 func (l *Queue) giveTurns(now time.Time, r Rule) {
 	l.Waiting = slices.DeleteFunc(l.Waiting, func(p Place) bool {
-		begins := later(now, l.NextTurnAt)
+		begins := laterOf(now, l.NextTurnAt)
 		isFull := r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent
 		if p.Away || isFull || begins.Sub(now) > leadTime {
 			return false
 		}
-		p.Begins, p.Until = begins, later(p.Until, begins.Add(lateGrace))
+		p.Begins, p.Until = begins, laterOf(p.Until, begins.Add(lateGrace))
 		l.Turns = append(l.Turns, p)
 		l.NextTurnAt = begins.Add(r.spacing(p.Cost))
 		return true
@@ -246,7 +247,7 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	for _, p := range l.Waiting[:place] {
 		cost += p.Cost
 	}
-	wait := later(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
+	wait := laterOf(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
 	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
 		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
 		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins)) / time.Duration(2*r.MaxConcurrent)
@@ -263,7 +264,7 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	return min(max(wait, minWait), longest)
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

@@ -42,7 +42,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 			r.PerSecond, err = jsonval.ToFloat(value)
 			if err != nil || r.PerSecond < minPerSecond || r.PerSecond > maxPerSecond {
 				err = fmt.Errorf("want a number from %v to %d, not %s", minPerSecond, maxPerSecond,
-					jsonval.Shown(value))
+					jsonval.QuoteForError(value))
 			}
 		case "atOnce":
 			r.MaxConcurrent, err = jsonval.ReadCount(value, maxConcurrency)

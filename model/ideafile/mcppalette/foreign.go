@@ -92,7 +92,7 @@ func withAllParams(schema jsonval.Object, notes *[]string) jsonval.Object {
 		if _, known := all[name]; !known && !strings.HasPrefix(name, "_") {
 			all[name] = jsonval.Object{}
 			*notes = append(*notes, fmt.Sprintf("its required parameter %s is not described: only the server checks it",
-				jsonval.Short(name)))
+				jsonval.ClipForError(name)))
 		}
 	}
 	if len(all) == len(properties) {

@@ -117,7 +117,7 @@ func (b *builder) fileToolsOfServer(server string) map[string][]*ideafile.Tool {
 
 func (b *builder) reportMissingTool(path, server, name string, offered map[string]ToolSpec) {
 	b.palette.Problems.Add(path, "the MCP server %s offers no tool %q; it offers %s",
-		server, jsonval.Short(name), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
+		server, jsonval.ClipForError(name), diag.FirstNamesAndCount(jsonval.SortedKeys(offered)))
 }
 
 func (b *builder) addServerToolName(s ideafile.MCPServer, spec ToolSpec) {
@@ -132,7 +132,7 @@ func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) 
 	for _, text := range what {
 		switch {
 		case len(notes) < maxNotes:
-			notes = append(notes, jsonval.Short(spec.Name)+": "+jsonval.Clip(text, 300))
+			notes = append(notes, jsonval.ClipForError(spec.Name)+": "+jsonval.Clip(text, 300))
 		case len(notes) == maxNotes:
 			notes = append(notes, "and more is left out of this server's tools")
 		}
@@ -179,7 +179,7 @@ func (b *builder) applyToolOverride(s ideafile.MCPServer, spec ToolSpec, t *idea
 	if m, _ := t.MCPToolRef(); m.SpecDigest != "" && m.SpecDigest != spec.Digest() {
 		b.palette.Problems.Add(path+"._activity.mcp.digest",
 			"the MCP server %s now offers another version of %q, with the digest %s",
-			s.Name, jsonval.Short(spec.Name), spec.Digest())
+			s.Name, jsonval.ClipForError(spec.Name), spec.Digest())
 		return
 	}
 	offered, notes := spec.toolSource(s.Name, &b.patternSteps)
@@ -209,7 +209,7 @@ func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 	}
 	if ref := refToAnotherAddress(s.InputSchema); ref != "" {
 		ps.Add(path, "the server's schema refers to %s, and no schema is loaded from another address; ask the "+
-			"server's operator to put it into the tool's own", jsonval.Short(ref))
+			"server's operator to put it into the tool's own", jsonval.ClipForError(ref))
 	}
 	for name, schema := range jsonval.Sorted(jsonschema.Properties(s.InputSchema)) {
 		if _, wired := ideafile.WiredReference(schema); wired {
@@ -218,7 +218,7 @@ func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 		if strings.HasPrefix(name, "_") && s.needs(name) {
 			ps.Add(path, "the server's tool %q cannot be used: it requires the parameter %s, but names that "+
 				"begin with _ are reserved here; ask the server's operator for a tool without it",
-				jsonval.Short(s.Name), jsonval.Short(name))
+				jsonval.ClipForError(s.Name), jsonval.ClipForError(name))
 		}
 	}
 }

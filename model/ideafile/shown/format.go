@@ -75,7 +75,7 @@ func formatOf(root, schema any, levels int) (f Format) {
 		if f.readMembers(root, m, levels); f.Properties != nil || f.Items != nil {
 			return f
 		}
-		if schema, ok = besideNull(m); !ok {
+		if schema, ok = nonNullAlternative(m); !ok {
 			return f
 		}
 	}
@@ -120,8 +120,8 @@ func (f *Format) readMembers(root any, m jsonval.Object, levels int) {
 	}
 }
 
-// besideNull is the one alternative of a schema beside null.
-func besideNull(m jsonval.Object) (other any, ok bool) {
+// nonNullAlternative is the one alternative of a schema beside null.
+func nonNullAlternative(m jsonval.Object) (other any, ok bool) {
 	for _, k := range []string{"anyOf", "oneOf"} {
 		for _, part := range jsonval.AsList(m[k]) {
 			if jsonval.AsObject(part)["type"] == "null" {
@@ -140,7 +140,7 @@ func besideNull(m jsonval.Object) (other any, ok bool) {
 func Problem(schema jsonval.Object) (key, problem string) {
 	if order, has := schema[jsonschema.OrderKey]; has {
 		if _, isList := jsonval.AsStringList(order); !isList {
-			return jsonschema.OrderKey, "want a list of names of properties, not " + jsonval.Shown(order)
+			return jsonschema.OrderKey, "want a list of names of properties, not " + jsonval.QuoteForError(order)
 		}
 	}
 	display, has := schema[jsonschema.DisplayKey]
@@ -150,7 +150,7 @@ func Problem(schema jsonval.Object) (key, problem string) {
 	d := Display(jsonval.AsText(display))
 	if !slices.Contains(Displays, d) {
 		names := jsonval.Map(Displays, func(d Display) string { return string(d) })
-		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.Shown(display)
+		return jsonschema.DisplayKey, "want " + strings.Join(names, ", ") + ", not " + jsonval.QuoteForError(display)
 	}
 	types := jsonschema.Types(schema)
 	fits := func(name string) bool { return slices.Contains(d.types(), name) }
@@ -165,12 +165,12 @@ func Problem(schema jsonval.Object) (key, problem string) {
 	switch {
 	case hasCode && !isCurrency(jsonval.AsText(code)):
 		return jsonschema.CurrencyKey,
-			"there is no currency " + jsonval.Shown(code) + `: want its ISO code, such as "EUR"`
+			"there is no currency " + jsonval.QuoteForError(code) + `: want its ISO code, such as "EUR"`
 	case hasMinor && !minorIsBool:
 		return jsonschema.MinorUnitsKey,
 			"want true if the values are in the currency's smallest unit (cents), or else false"
 	case d != Money && (hasCode || hasMinor):
-		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.Shown(display)
+		return jsonschema.DisplayKey, `only "money" has a currency, not ` + jsonval.QuoteForError(display)
 	case minor == true && !hasCode:
 		return jsonschema.MinorUnitsKey, "the smallest unit depends on the currency: give the currency, too"
 	}

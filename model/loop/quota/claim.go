@@ -11,7 +11,7 @@ type Allocation struct {
 // ReservedQuota is the part of the shared Quota that is gone for others: what was granted, and what was used beyond
 // that.
 func (c Allocation) ReservedQuota() turn.Quota {
-	return c.GrantedQuota.Max(c.QuotaUse.Begun())
+	return c.GrantedQuota.Max(c.QuotaUse.AsQuota())
 }
 
 // UnmetQuota is the needed quota that has not been granted.

@@ -53,9 +53,9 @@ func (b Ledger) AllowedQuota() turn.Quota {
 
 // ReservedQuota is the part of it that is gone: begun, or granted to claimants that may still begin it.
 func (b Ledger) ReservedQuota() turn.Quota {
-	q := b.UnclaimedUse.Begun()
+	q := b.UnclaimedUse.AsQuota()
 	for _, c := range b.Claimants {
-		gone := c.QuotaUse.Begun()
+		gone := c.QuotaUse.AsQuota()
 		if !c.Ended {
 			gone = gone.Max(c.GrantedQuota.Limits())
 		}

@@ -22,8 +22,8 @@ func Result(w io.Writer, r loop.Result, inputs jsonval.Object) error {
 	}
 	for _, h := range r.HeldUp {
 		Fprintf(&b, "%s\n", h)
-		if h.Mend != "" {
-			Fprintf(&b, "  %s\n", h.Mend)
+		if h.Remedy != "" {
+			Fprintf(&b, "  %s\n", h.Remedy)
 		}
 	}
 	for _, line := range r.Quality.Lines() {

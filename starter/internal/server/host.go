@@ -113,7 +113,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	}
 	set.parts.Store = s.Archive().Store()
 	if h.Worker {
-		if err := s.work(set.parts); err != nil {
+		if err := s.startWorker(set.parts); err != nil {
 			return err
 		}
 	}
@@ -191,7 +191,7 @@ func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint 
 // waitForStore creates the store, or opens the existing one.
 func (s *Session) waitForStore(ctx context.Context, unpacker *client.Archive) error {
 	err := connect.BeginStore(ctx, s.Temporal(), s.Archive().Store())
-	if errors.Is(err, blobs.ErrAway) {
+	if errors.Is(err, blobs.ErrUnavailable) {
 		return exit.Unreachablef("open store: %w", err)
 	}
 	if err == nil {
@@ -204,7 +204,7 @@ func (s *Session) waitForStore(ctx context.Context, unpacker *client.Archive) er
 // person waits.
 const drainTimeout = 2 * time.Second
 
-func (s *Session) work(parts engine.Parts) error {
+func (s *Session) startWorker(parts engine.Parts) error {
 	w, err := engine.NewWorker(s.Temporal(), parts)
 	if err == nil {
 		err = w.Start()

@@ -9,14 +9,14 @@ import (
 	"processidea/worker/engine"
 )
 
-// LLMHere reports whether this program's environment names an LLM.
-func LLMHere() bool { return engine.LLMFromEnvironment(os.Getenv).Configured() }
+// HasLLM reports whether this program's environment names an LLM.
+func HasLLM() bool { return engine.LLMFromEnvironment(os.Getenv).Configured() }
 
 // ChooseReplies decides who answers a process's Requests: the replies where they were asked for, or where they lie in
 // the folder and no LLM is configured; the LLM otherwise. A process that nobody would answer is refused, unless its
 // Plan runs without a Request.
 func (p Place) ChooseReplies(d *ideafiles.Definition) error {
-	if !d.Source.RepliesGiven && LLMHere() {
+	if !d.Source.RepliesGiven && HasLLM() {
 		d.Replies = ""
 	}
 	if d.Replies != "" {
@@ -31,7 +31,7 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 			"OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
 			d.Source.Given, n.PID)
 	case there && !p.Abandoned(): // the worker there has an LLM, or another program has the worker
-	case !LLMHere():
+	case !HasLLM():
 		return exit.Usagef("run %s: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded "+
 			"replies with --replies",
 			d.Source.Given)

@@ -29,8 +29,9 @@ type Place struct {
 	Store  string       // a folder, or a bucket's URL
 	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
-	// unread is why the configuration that names the remote server cannot be read. What needs the store alone goes on.
-	unread    error
+	// configErr is why the configuration that names the remote server cannot be read. What needs the store alone goes
+	// on.
+	configErr error
 	Additions engine.Additions // what this program's workers have beside what is built in
 	// Temporal runs the embedded server.
 	Temporal Temporal
@@ -56,7 +57,7 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 	}
 	o, set, err := connect.TemporalFromEnvironment()
 	if err != nil {
-		p.unread = exit.Usagef("%w", err)
+		p.configErr = exit.Usagef("%w", err)
 	}
 	if set || err != nil {
 		p.Remote = &o
@@ -68,7 +69,8 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Additions)
 	return ideafiles.Tools{
-		Known: kinds.Knowing(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies, Elsewhere: p.Remote != nil,
+		Known: kinds.NewKnown(parts.Tools, parts.Runners), Replies: rehearsal.CountReplies,
+		OtherWorkers: p.Remote != nil,
 	}
 }
 
@@ -88,9 +90,9 @@ func (p Place) lock() (unlock func(), ok bool, err error) {
 	return func() { _ = l.Unlock() }, true, nil
 }
 
-// Enter opens a way to Temporal for a verb that may start a server: the remote one, the one that another program runs
-// on the folder, or one of its own.
-func (p Place) Enter(ctx context.Context, h Hosting) (*Session, error) {
+// OpenSession opens a way to Temporal for a verb that may start a server: the remote one, the one that another program
+// runs on the folder, or one of its own.
+func (p Place) OpenSession(ctx context.Context, h Hosting) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
 	}

@@ -94,7 +94,7 @@ func TestAProfileMeansARemoteServer(t *testing.T) {
 	t.Setenv("TEMPORAL_PROFILE", "other")
 	var e *exit.Error
 	// What needs the store alone goes on.
-	if _, err := placeOf(t, "").Enter(t.Context(), Hosting{}); !errors.As(err, &e) || e.Code != exit.Usage {
+	if _, err := placeOf(t, "").OpenSession(t.Context(), Hosting{}); !errors.As(err, &e) || e.Code != exit.Usage {
 		t.Errorf("an unknown profile gives %v", err)
 	}
 }

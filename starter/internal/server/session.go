@@ -33,8 +33,8 @@ func (s *Session) Close() {
 
 // dial opens a session with the remote server.
 func (p Place) dial(ctx context.Context) (*Session, error) {
-	if p.unread != nil {
-		return nil, p.unread
+	if p.configErr != nil {
+		return nil, p.configErr
 	}
 	s := &Session{Place: p}
 	return s, s.open(ctx, *p.Remote, p.Store, nil)

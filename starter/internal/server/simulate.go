@@ -28,7 +28,7 @@ func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.
 
 func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {
 	made, _, err := simulation.Prepare(source, Place{Additions: p.Additions}.Tools(),
-		simulation.Options{LLM: LLMHere()})
+		simulation.Options{LLM: HasLLM()})
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (p Place) simulate(ctx context.Context, source ideafiles.Source) (*simulati
 	defer func() { _ = os.RemoveAll(folder) }()
 	apart := Place{Data: folder, Store: filepath.Join(folder, "store"), Additions: p.Additions, Temporal: p.Temporal,
 		Note: func(string, ...any) {}}
-	s, err := apart.Enter(ctx, Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true})
+	s, err := apart.OpenSession(ctx, Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true})
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// Tape records what the LLM says to one process as a replies file, in the order in which it was asked. Its RecordReply
-// goes into Hosting.ReplyRecorder.
-type Tape struct {
+// RepliesRecording records what the LLM says to one process as a replies file, in the order in which it was asked. Its
+// RecordReply goes into Hosting.ReplyRecorder.
+type RepliesRecording struct {
 	Path        string
 	mu          sync.Mutex
 	process     string
@@ -28,7 +28,7 @@ type Tape struct {
 }
 
 // RecordReply takes the end of a Request. It is called by the worker, for every process that it serves.
-func (t *Tape) RecordReply(process string, asked int, content, finishReason, refusal string) {
+func (t *RepliesRecording) RecordReply(process string, asked int, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	write := func() {
@@ -45,7 +45,7 @@ func (t *Tape) RecordReply(process string, asked int, content, finishReason, ref
 }
 
 // Start begins the recording of a process. goesOn appends to the file; else it is made anew.
-func (t *Tape) Start(process string, goesOn bool) error {
+func (t *RepliesRecording) Start(process string, goesOn bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	mode := os.O_CREATE | os.O_WRONLY | os.O_TRUNC
@@ -69,7 +69,7 @@ func (t *Tape) Start(process string, goesOn bool) error {
 }
 
 // Stop ends the recording, where there is one.
-func (t *Tape) Stop() error {
+func (t *RepliesRecording) Stop() error {
 	if t == nil {
 		return nil
 	}

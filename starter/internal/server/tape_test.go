@@ -14,7 +14,7 @@ func TestATapeTakesItsOwnProcessAlone(t *testing.T) {
 	if err := os.WriteFile(path, []byte("an older recording\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tape := &Tape{Path: path}
+	tape := &RepliesRecording{Path: path}
 	tape.RecordReply("other", 1, aSolution(1), "stop", "")
 	tape.RecordReply("mine", 1, aSolution(2), "stop", "")
 	if err := tape.Start("mine", false); err != nil {
@@ -31,7 +31,7 @@ func TestATapeTakesItsOwnProcessAlone(t *testing.T) {
 func TestATapeOfAProcessThatGoesOnGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "replies.jsonl")
 	for n, goesOn := range []bool{false, true} {
-		tape := &Tape{Path: path}
+		tape := &RepliesRecording{Path: path}
 		if err := tape.Start("p", goesOn); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestATapeHasRepliesInTheOrderInWhichTheLLMWasAsked(t *testing.T) {
 	if err := os.WriteFile(path, []byte("before\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tape := &Tape{Path: path}
+	tape := &RepliesRecording{Path: path}
 	if err := tape.Start("p", true); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestATapeHasRepliesInTheOrderInWhichTheLLMWasAsked(t *testing.T) {
 }
 
 func TestATapeThatCannotBeWrittenIsMisuse(t *testing.T) {
-	tape := &Tape{Path: filepath.Join(t.TempDir(), "no", "folder")}
+	tape := &RepliesRecording{Path: filepath.Join(t.TempDir(), "no", "folder")}
 	var e *exit.Error
 	if err := tape.Start("p", false); !errors.As(err, &e) || e.Code != exit.Usage {
 		t.Error(err)

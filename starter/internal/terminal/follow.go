@@ -37,8 +37,8 @@ type Follower struct {
 	answered time.Time      // when the server last did
 }
 
-// seen is one step of the events of a process.
-type seen struct {
+// eventOrError is one step of the events of a process.
+type eventOrError struct {
 	event client.Event
 	err   error
 }
@@ -82,11 +82,11 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	}
 }
 
-func (f *Follower) events(ctx context.Context) <-chan seen {
-	out := make(chan seen)
+func (f *Follower) events(ctx context.Context) <-chan eventOrError {
+	out := make(chan eventOrError)
 	tell := func(event client.Event, err error) (delivered bool) {
 		select {
-		case out <- seen{event, err}:
+		case out <- eventOrError{event, err}:
 			return true
 		case <-ctx.Done():
 			return false

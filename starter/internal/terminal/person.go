@@ -32,18 +32,18 @@ type Person struct {
 	inputLines <-chan string
 	lineDone   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
 	current    *client.Approval // the open question, or nil
-	settled    map[occasion]bool
+	settled    map[approvalKey]bool
 	onNextLine func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
 }
 
-// occasion is one asking for a decision, of those that were skipped or decided on: the process may not know it yet. The
-// time is part of it, because parameters that are amended to what they were make another one.
-type occasion struct {
+// approvalKey is one asking for a decision, of those that were skipped or decided on: the process may not know it yet.
+// The time is part of it, because parameters that are amended to what they were make another one.
+type approvalKey struct {
 	digest string
 	since  int64 // nanoseconds of the epoch
 }
 
-func occasionOf(w client.Approval) occasion { return occasion{w.Digest, w.Since.UnixNano()} }
+func occasionOf(w client.Approval) approvalKey { return approvalKey{w.Digest, w.Since.UnixNano()} }
 
 // NewPerson asks the user who types at in and reads out; nil if these are not terminals.
 func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups []string) *Person {
@@ -59,7 +59,7 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		return nil
 	}, func(error) { close(lines) })
 	return &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: accepted,
-		settled: map[occasion]bool{}}
+		settled: map[approvalKey]bool{}}
 }
 
 // typedLines is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.

@@ -56,7 +56,7 @@ func (c *converter) schema(schema any, depth int) any {
 	if part, beside, ok := soleSchema(m); ok {
 		return c.described(part, beside, depth)
 	}
-	out := c.keywords(m)
+	out := c.convertKeywords(m)
 	for _, k := range ofSchemas {
 		if parts, ok := m[k].(jsonval.Object); ok {
 			out[k] = c.members(parts, out, k == "properties", depth)
@@ -118,7 +118,7 @@ func (c *converter) described(part any, beside []jsonval.Object, depth int) any 
 	}
 	null := false
 	for _, a := range beside {
-		maps.Copy(out, c.keywords(a))
+		maps.Copy(out, c.convertKeywords(a))
 		null = null || a["nullable"] == true
 	}
 	if null {

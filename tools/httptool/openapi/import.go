@@ -141,14 +141,14 @@ func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 	for _, name := range only {
 		if !slices.ContainsFunc(chosen,
 			func(op *operation) bool { return op.tool == name || op.op.OperationID == name }) {
-			return nil, fmt.Errorf("no operation %q; there are %s", name, nameSome(all))
+			return nil, fmt.Errorf("no operation %q; there are %s", name, firstNames(all))
 		}
 	}
 	return chosen, nil
 }
 
-// nameSome names some operations.
-func nameSome(all []*operation) string {
+// firstNames names some operations.
+func firstNames(all []*operation) string {
 	const maxNames = 20
 	var names []string
 	for _, op := range all[:min(len(all), maxNames)] {

@@ -79,7 +79,7 @@ func TestWhatIsImportedPassesTheCheck(t *testing.T) {
 		if errs := problems.Errors(); len(errs) > 0 {
 			t.Fatalf("%s: %s", name, errs)
 		}
-		bindings, wrong := kinds.Knowing(nil, nil).Bind(idea)
+		bindings, wrong := kinds.NewKnown(nil, nil).Bind(idea)
 		if problems := append(wrong, check.Check(idea, bindings)...).Errors(); len(problems) > 0 {
 			t.Errorf("%s: %s", name, problems)
 		}

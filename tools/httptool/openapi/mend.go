@@ -201,7 +201,7 @@ func isOperationPlace(step, above string) bool {
 	return path.Dir(above) == "#/paths" && slices.Contains(methods, strings.ToUpper(step))
 }
 
-// isOddBeside reports whether a part of which nothing is used has another form than the library reads.
+// hasUnexpectedForm reports whether a part of which nothing is used has another form than the library reads.
 func (m *mender) isOddBeside(step, above string, part any) bool {
 	inOperation := isOperationPlace(path.Base(above), path.Dir(above))
 	inAnswer := path.Base(path.Dir(above)) == "responses"

@@ -159,8 +159,8 @@ var checkedFormats = []string{"date-time", "time", "date", "duration", "email", 
 // displayOfFormat is how people are shown values of a format.
 var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
-// keywords converts the keywords of one schema to those of JSON Schema 2020-12.
-func (c *converter) keywords(m jsonval.Object) jsonval.Object {
+// convertKeywords converts the keywords of one schema to those of JSON Schema 2020-12.
+func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 	out := jsonval.Object{}
 	for k, v := range m {
 		if k == "format" && displayOfFormat[jsonval.AsText(v)] != "" {

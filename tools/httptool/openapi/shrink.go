@@ -11,8 +11,8 @@ import (
 // maxParams is how large the parameters' forms may be together, in bytes of JSON.
 const maxParams = 32 << 10
 
-// leastNode is how many bytes of JSON a schema in a form takes at least.
-const leastNode = 6
+// minNodeBytes is how many bytes of JSON a schema in a form takes at least.
+const minNodeBytes = 6
 
 // maxCutDepth is how deep a form still goes that was too large whole.
 const maxCutDepth = 8
@@ -22,7 +22,7 @@ const maxCutDepth = 8
 func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hidden string) any {
 	// Every visited node takes some bytes, so that a schema that is too large is known before it is built.
 	convert := func(maxDepth int) (c *converter, out any, fits bool) {
-		c = newConverter(t.doc, hidden, maxDepth, min(maxNodes, limit/leastNode))
+		c = newConverter(t.doc, hidden, maxDepth, min(maxNodes, limit/minNodeBytes))
 		out = build(c)
 		return c, out, c.nodes <= c.maxNodes && len(jsonval.Encode(jsonschema.WithoutOrder(out))) <= limit
 	}

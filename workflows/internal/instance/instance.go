@@ -170,7 +170,7 @@ func (i *instance) onCloseRequest(ctx workflow.Context, s protocol.CloseSignal) 
 	i.markChanged(ctx)
 	i.brokenRequests[s.Request] = true
 	if s.TellCalls {
-		i.tellCallsAgain(s.Request)
+		i.reportCallsAgain(s.Request)
 	}
 	if s.RestComes {
 		i.dataflow.SuspendRequest(s.Request)
@@ -252,7 +252,7 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	}
 	i.MustCheckOwners = true
 	call := i.dataflow.FindCall(ideafile.CallIDInInstance(d.CallID, i.ownSetup.Token))
-	return approval.CountSame(call.Decisions, d.SignalID), nil
+	return approval.CountAgreeing(call.Decisions, d.SignalID), nil
 }
 
 // requestReadyDecisions asks people about a Call that is ready by what came just before their decision on it. They

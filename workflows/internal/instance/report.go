@@ -127,12 +127,12 @@ func (i *instance) takeUnreportedChanges() turn.InstanceReport {
 		CausedBy: i.ownSetup.CausedBy,
 	}
 	r.Writes = i.dataflow.TakeNewWrites()
-	r.Calls = i.dataflow.ReportCalls(i.reported.calls, i.mustTell)
+	r.Calls = i.dataflow.ReportCalls(i.reported.calls, i.mustReportCall)
 	return r
 }
 
-// tellCallsAgain makes the next report include every Call of a Request that broke off, even those already reported.
-func (i *instance) tellCallsAgain(request int) {
+// reportCallsAgain makes the next report include every Call of a Request that broke off, even those already reported.
+func (i *instance) reportCallsAgain(request int) {
 	for _, rec := range i.dataflow.CallRecords() {
 		if rec.Request == request {
 			delete(i.reported.calls, rec.ID)
@@ -141,9 +141,9 @@ func (i *instance) tellCallsAgain(request int) {
 	i.ReportedThrough = max(i.ReportedThrough, request)
 }
 
-// mustTell reports whether the process must be told how a Call was written. It does not know the Calls of a Request
-// that broke off, nor yet those of a Request that the LLM is still answering.
-func (i *instance) mustTell(rec *dataflow.CallRecord) bool {
+// mustReportCall reports whether the process must be told how a Call was written. It does not know the Calls of a
+// Request that broke off, nor yet those of a Request that the LLM is still answering.
+func (i *instance) mustReportCall(rec *dataflow.CallRecord) bool {
 	return i.brokenRequests[rec.Request] || rec.Request > i.ClosedThrough || rec.Key().IsUndo() ||
 		rec.Status == ideafile.Undone
 }

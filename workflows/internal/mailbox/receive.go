@@ -33,7 +33,7 @@ func OnPersonSignal(
 		var count approval.Count
 		if err == nil {
 			b.Begin(ctx, name, payload)
-			count, err = handle(ctx, approval.AsSent(payload))
+			count, err = handle(ctx, approval.WithoutRouting(payload))
 		}
 		b.conclude(ctx, name, payload, count, err)
 	})

@@ -141,7 +141,7 @@ func (k *Keeper) TakeFates(list []approval.Fate) {
 }
 
 func (k *Keeper) takeBack(r approval.Fate) bool {
-	withdrawn := k.Orders.TakeBack(r)
+	withdrawn := k.Orders.UncountRefused(r)
 	k.freed = k.freed || withdrawn
 	return withdrawn
 }

@@ -22,7 +22,7 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	}
 	to, bypassesPart := c.variant.receiverOf(owner, d.CallID)
 	if bypassesPart {
-		payload = approval.PassedOn(payload)
+		payload = approval.ForwardedPayload(payload)
 	}
 	c.outbox.Send(ctx, to, mailbox.OutgoingSignal{Signal: d.Kind, Payload: payload, RefusalReason: refusal})
 	return mailbox.ErrUnderWay
@@ -107,7 +107,7 @@ func (p *unsplitProcess) dealOut(ctx workflow.Context, _ approval.ManyDecisions,
 	}
 }
 
-const nothingWaitsThere = "the instance has not begun or has ended: nothing waits there"
+const nothingWaitsText = "the instance has not begun or has ended: nothing waits there"
 
 func (p *splitProcess) instanceTokens() []string { return p.parts.InstanceTokens() }
 
@@ -116,7 +116,7 @@ func (p *splitProcess) ownerOf(call string, briefly func() bool) (owner, refusal
 	number := p.parts.PartNumberOf(token)
 	switch {
 	case number > 0:
-		return protocol.PartID(p.processID, number), nothingWaitsThere, nil
+		return protocol.PartID(p.processID, number), nothingWaitsText, nil
 	case briefly != nil && briefly():
 		return "", "", approval.ErrUnknownCallBriefly(call)
 	}
@@ -143,7 +143,7 @@ func (p *splitProcess) dealOut(ctx workflow.Context, many approval.ManyDecisions
 		if list := byPart[to]; list != nil {
 			p.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
 				Signal: approval.SteerDecide, Payload: many.PassedOnPayload(protocol.ForwardedSignalID, list),
-				RefusalReason: nothingWaitsThere,
+				RefusalReason: nothingWaitsText,
 			})
 		}
 	}

@@ -64,9 +64,9 @@ type HoldUp struct {
 	Ends time.Time `json:"ends"`
 }
 
-// holdUpLasts is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than
+// holdUpTTL is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than
 // two of the intervals at which it is reported again (package holdups).
-const holdUpLasts = 11 * time.Minute
+const holdUpTTL = 11 * time.Minute
 
 // noteHoldUp takes a report. A wait with an end counts a minute longer: of a Call that failed elsewhere nobody hears.
 func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSignal) {
@@ -78,7 +78,7 @@ func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSi
 	if c.HoldUps == nil {
 		c.HoldUps = map[string]HoldUp{}
 	}
-	h := HoldUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpLasts)}
+	h := HoldUp{*s.HeldUp, workflow.Now(ctx).Add(holdUpTTL)}
 	if next := h.Next.Add(time.Minute); next.After(h.Ends) ||
 		!h.Next.IsZero() && mailbox.KnowsChange(ctx, "waits with an end end then") {
 		h.Ends = next

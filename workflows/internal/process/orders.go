@@ -36,25 +36,25 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 	return nil
 }
 
-// approveOf approves under orders the waiting Calls of an owner, an instance or a part. Undelivered approvals do not
-// count.
-func (c *processCore) approveOf(ctx workflow.Context, owner string, waits []approval.Pending) {
+// approveUnderOrders approves under orders the waiting Calls of an owner, an instance or a part. Undelivered approvals
+// do not count.
+func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, waits []approval.Pending) {
 	c.orders.Approve(ctx, c.idea, owner, waits, func(signal, call string, payload map[string]any) {
 		to, _ := c.variant.receiverOf(owner, call)
 		c.outbox.SendInTurn(ctx, to, mailbox.OutgoingSignal{
-			Signal: signal, Payload: payload, RefusalReason: nothingWaitsThere,
+			Signal: signal, Payload: payload, RefusalReason: nothingWaitsText,
 		})
 	})
 }
 
 func (p *unsplitProcess) approveAll(ctx workflow.Context) {
 	for _, m := range p.loop.Instances {
-		p.approveOf(ctx, m.Token, m.PendingApprovals)
+		p.approveUnderOrders(ctx, m.Token, m.PendingApprovals)
 	}
 }
 
 func (p *splitProcess) approveAll(ctx workflow.Context) {
 	for _, part := range p.parts.All {
-		p.approveOf(ctx, protocol.PartID(p.processID, part.Number), part.Report.PendingApprovals)
+		p.approveUnderOrders(ctx, protocol.PartID(p.processID, part.Number), part.Report.PendingApprovals)
 	}
 }

@@ -102,7 +102,7 @@ func (p *unsplitProcess) onInstanceReport(ctx workflow.Context, r turn.InstanceR
 	p.recordCausers(r.Token, r.CausedBy)
 	p.concludeEndedUndo(ctx)
 	p.orders.TakeFates(r.Fates)
-	p.approveOf(ctx, r.Token, r.PendingApprovals)
+	p.approveUnderOrders(ctx, r.Token, r.PendingApprovals)
 }
 
 func (p *unsplitProcess) concludeEndedUndo(ctx workflow.Context) {

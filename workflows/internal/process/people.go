@@ -20,7 +20,7 @@ import (
 // Pause lets running Calls finish and starts nothing new.
 func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) error {
 	if f := c.variant.pauseReason(); f != nil {
-		return unlessForwarded(s, fmt.Errorf("the process is paused already: %s", f.Message))
+		return ignoreIfForwarded(s, fmt.Errorf("the process is paused already: %s", f.Message))
 	}
 	c.variant.pause(ctx, s)
 	c.log(steeringDecision(ctx, approval.SteerPause, s))
@@ -30,14 +30,14 @@ func (c *processCore) Pause(ctx workflow.Context, s approval.SteeringPayload) er
 // Resume lets a paused process go on.
 func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) error {
 	if !c.variant.resume(ctx, s) {
-		return unlessForwarded(s, errors.New("the process is not paused"))
+		return ignoreIfForwarded(s, errors.New("the process is not paused"))
 	}
 	c.log(steeringDecision(ctx, approval.SteerResume, s))
 	return nil
 }
 
-// unlessForwarded is why a signal is refused. What the whole sends all its parts may find one as it should be.
-func unlessForwarded(s approval.SteeringPayload, refusal error) error {
+// ignoreIfForwarded is why a signal is refused. What the whole sends all its parts may find one as it should be.
+func ignoreIfForwarded(s approval.SteeringPayload, refusal error) error {
 	if s.ID == protocol.ForwardedSignalID {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 
 // DecidePlan takes a decision on the Plan that waits: it runs as it is, with other Calls, or not at all.
 func (p *unsplitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
-	if err := p.checkTellsNoDeputies(ctx, payload); err != nil {
+	if err := p.refuseDeputies(ctx, payload); err != nil {
 		return err
 	}
 	pending := p.loop.PendingPlan
@@ -171,7 +171,7 @@ func planWaitingText(v protocol.PlanView) string {
 // DecidePlan sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the
 // Request, where only one Plan of that number waits.
 func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
-	if err := p.checkTellsNoDeputies(ctx, payload); err != nil {
+	if err := p.refuseDeputies(ctx, payload); err != nil {
 		return err
 	}
 	var of []string
@@ -198,8 +198,8 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 	return mailbox.ErrUnderWay
 }
 
-// checkTellsNoDeputies refuses a decision that tells of deputies: only a part hears of them, from its whole.
-func (c *processCore) checkTellsNoDeputies(ctx workflow.Context, payload jsonval.Object) error {
+// refuseDeputies refuses a decision that tells of deputies: only a part hears of them, from its whole.
+func (c *processCore) refuseDeputies(ctx workflow.Context, payload jsonval.Object) error {
 	if c.start.Part != nil || payload[approval.DeputiesKey] == nil ||
 		!mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
 		return nil

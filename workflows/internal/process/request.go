@@ -80,7 +80,7 @@ func (p *unsplitProcess) onLLMReply(ctx workflow.Context, input *turn.RequestInp
 	}
 	if !r.Complete {
 		p.closeRequest(ctx, input,
-			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.MustTellCalls(&r)})
+			protocol.CloseSignal{RestComes: r.CallsMayBeUndelivered(), TellCalls: p.loop.NeedsCallsFromInstances(&r)})
 	}
 	p.loop.ApplyReply(r)
 	p.startRecheck(ctx)

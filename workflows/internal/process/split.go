@@ -82,7 +82,7 @@ func (p *splitProcess) onPartReport(ctx workflow.Context, r split.PartReport) {
 	default:
 		p.pauseOtherParts(ctx, r.Number, f)
 	}
-	p.approveOf(ctx, protocol.PartID(p.processID, r.Number), p.parts.All[r.Number-1].Report.PendingApprovals)
+	p.approveUnderOrders(ctx, protocol.PartID(p.processID, r.Number), p.parts.All[r.Number-1].Report.PendingApprovals)
 }
 
 // run is the main loop, from the first part to the result.

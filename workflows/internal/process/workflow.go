@@ -51,7 +51,7 @@ func run(
 func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *ContinueAsNewInput) (*split.Process, error) {
 	switch {
 	case carried == nil:
-		size, err := c.firstSize(ctx)
+		size, err := c.initialRequestSize(ctx)
 		return split.New(c.idea, size, workflow.Now(ctx)), err
 	case carried.Parts != nil:
 		return &carried.Parts.Process, nil
@@ -63,10 +63,10 @@ func splitOrRestoreParts(ctx workflow.Context, c *processCore, carried *Continue
 // quality.SizeShared.
 const sizeByKindChange = "size of Requests by kind"
 
-// firstSize is how many instances a Request covers at first. If that depends on Tools for which the file does not say
-// whether the LLM writes their results, the worker binds them first; until then, queries report that the process
-// begins.
-func (c *processCore) firstSize(ctx workflow.Context) (quality.Size, error) {
+// initialRequestSize is how many instances a Request covers at first. If that depends on Tools for which the file does
+// not say whether the LLM writes their results, the worker binds them first; until then, queries report that the
+// process begins.
+func (c *processCore) initialRequestSize(ctx workflow.Context) (quality.Size, error) {
 	size := quality.SizeFor(c.idea, nil)
 	if c.idea.Config.MaxInstancesPerPart > 0 || len(c.idea.InstanceTokens()) <= quality.SizeJudged {
 		return size, nil

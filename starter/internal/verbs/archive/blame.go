@@ -173,8 +173,8 @@ func (v valueFormat) writeProposed(t *strings.Builder, b *chain.Blame) {
 		}
 		fmt.Fprintf(t, "  %s is %s (in Idea %d)\n", print.Printable(r.Reference), value, b.Last.Idea)
 	}
-	if c.Saw > 0 {
+	if c.SeenIdea > 0 {
 		fmt.Fprintf(t, "what the LLM had seen: %s show %s --at %d\n", print.Program,
-			print.Quote(cmp.Or(c.Part, b.Process)), c.Saw)
+			print.Quote(cmp.Or(c.Part, b.Process)), c.SeenIdea)
 	}
 }

@@ -100,7 +100,7 @@ func deciderText(d approval.Decision) string {
 	if len(d.Groups) > 0 {
 		text += " of " + strings.Join(d.Groups, ", ")
 	}
-	text = approval.InPlaceOf(text, d.OnBehalfOf)
+	text = approval.DeputyText(text, d.OnBehalfOf)
 	if d.OrderID != "" && d.Kind == client.Approve {
 		text = fmt.Sprintf("the standing order %s of %s, at which nobody looked", d.OrderID, text)
 	}

@@ -50,7 +50,7 @@ func findAll(ctx context.Context, a *app.App, text string, ideas func(*client.Ar
 	if err != nil {
 		return err
 	}
-	s, err := p.Enter(ctx, server.Hosting{UIPort: -1, GatewayPort: -1})
+	s, err := p.OpenSession(ctx, server.Hosting{UIPort: -1, GatewayPort: -1})
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 		return err
 	}
 	// Where no server runs, one of its own deletes the histories; a worker is needed to cancel.
-	s, err := p.Enter(ctx, server.Hosting{UIPort: -1, GatewayPort: -1, Worker: o.Cancel})
+	s, err := p.OpenSession(ctx, server.Hosting{UIPort: -1, GatewayPort: -1, Worker: o.Cancel})
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,7 @@ func runGC(ctx context.Context, a *app.App, o gcOptions) error {
 		a.Note("Temporal is not asked: a process that is still open may lose values")
 	} else {
 		err := a.WithSession(ctx, func(s *server.Session) (err error) {
-			rules.Held, err = s.Held(ctx)
+			rules.Temporal, err = s.Held(ctx)
 			return err
 		})
 		if err != nil {

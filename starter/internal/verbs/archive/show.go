@@ -156,8 +156,8 @@ func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 		held, err := p.HeldUp(ctx)
 		for _, h := range held {
 			a.Note("%s: %s", id, h)
-			if h.Mend != "" {
-				a.Note("%s: %s", id, h.Mend)
+			if h.Remedy != "" {
+				a.Note("%s: %s", id, h.Remedy)
 			}
 		}
 		return err

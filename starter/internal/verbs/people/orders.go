@@ -124,7 +124,7 @@ func ordersInForce(ctx context.Context, s *server.Session, process string) strin
 		return "" // what waits was told all the same
 	}
 	now := time.Now()
-	list := slices.DeleteFunc(v.Orders, func(o *approval.GivenOrder) bool { return !o.IsInForce(now) })
+	list := slices.DeleteFunc(v.Orders, func(o *approval.OrderState) bool { return !o.IsInForce(now) })
 	if len(list) == 0 {
 		return ""
 	}

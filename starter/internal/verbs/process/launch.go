@@ -36,7 +36,7 @@ func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problem
 	switch {
 	case d.Replies != "":
 		a.Note("no LLM is asked: a script answers, %s", d.Source.Replies)
-	case p.Remote == nil && !server.LLMHere():
+	case p.Remote == nil && !server.HasLLM():
 		a.Note("no LLM is configured: the Plan runs without one")
 	}
 	if latent := latentTools(p, d); p.Remote == nil && len(latent) > 0 {
@@ -60,7 +60,7 @@ func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
 func launch(ctx context.Context, a *app.App, p server.Place, d *ideafiles.Definition, o launchOptions) error {
 	l := &launchedProcess{App: a, definition: d, options: o}
 	if o.record != "" {
-		l.tape = &server.Tape{Path: o.record}
+		l.tape = &server.RepliesRecording{Path: o.record}
 		l.options.server.ReplyRecorder = l.tape.RecordReply
 	}
 	session, err := openSession(ctx, p, l.options)
@@ -90,7 +90,7 @@ func openSession(ctx context.Context, p server.Place, o launchOptions) (*server.
 		}
 		return s, err
 	}
-	s, err := p.Enter(ctx, o.server)
+	s, err := p.OpenSession(ctx, o.server)
 	if err == nil && o.record != "" && !s.RunsServer {
 		s.Close()
 		return nil,

@@ -26,7 +26,7 @@ type launchedProcess struct {
 	process    *client.Process
 	definition *ideafiles.Definition // nil once the process is followed
 	options    launchOptions
-	tape       *server.Tape // nil: nothing is recorded
+	tape       *server.RepliesRecording // nil: nothing is recorded
 }
 
 func (l *launchedProcess) run(ctx context.Context) error {
@@ -157,7 +157,7 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 		if !errors.Is(err, terminal.ErrAbandoned) {
 			return result, err
 		}
-		if err := l.reenter(ctx); err != nil {
+		if err := l.reopenSession(ctx); err != nil {
 			return result, err
 		}
 		if person != nil {
@@ -167,11 +167,11 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	}
 }
 
-// reenter opens another session, after the program went away whose server was used.
-func (l *launchedProcess) reenter(ctx context.Context) error {
+// reopenSession opens another session, after the program went away whose server was used.
+func (l *launchedProcess) reopenSession(ctx context.Context) error {
 	p := l.session.Place
 	l.session.Close()
-	s, err := p.Enter(ctx, l.options.server)
+	s, err := p.OpenSession(ctx, l.options.server)
 	if err != nil {
 		return err
 	}

@@ -66,13 +66,13 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 	}
 	known := server.Place{Additions: a.Additions}.Tools()
 	made, problems, err := simulation.Prepare(source, known,
-		simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.LLMHere()})
+		simulation.Options{Schemas: o.schemas, Tools: o.tools, LLM: server.HasLLM()})
 	if err != nil {
 		return err
 	}
 	a.PrintProblems(given, problems)
 	introduceSimulation(a, made)
-	p, tidy, err := placeApart(a, o.keep)
+	p, tidy, err := simulationPlace(a, o.keep)
 	if err != nil {
 		return err
 	}
@@ -130,8 +130,8 @@ func introduceSimulation(a *app.App, made *simulation.Prepared) {
 	}
 }
 
-// placeApart is a place of the simulation's own: no server and no store that anything real is in.
-func placeApart(a *app.App, keep string) (p server.Place, tidy func(), err error) {
+// simulationPlace is a place of the simulation's own: no server and no store that anything real is in.
+func simulationPlace(a *app.App, keep string) (p server.Place, tidy func(), err error) {
 	tidy = func() {}
 	if keep == "" {
 		if keep, err = os.MkdirTemp("", "processidea-simulation-"); err != nil {
@@ -152,7 +152,7 @@ func carryOut(ctx context.Context, a *app.App, p server.Place, made *simulation.
 		id: client.NewID("simulated-" + made.Source.Name()), wait: wait,
 		server: server.Hosting{UIPort: -1, GatewayPort: -1, Worker: true, Isolated: true},
 	}
-	s, err := p.Enter(ctx, o.server)
+	s, err := p.OpenSession(ctx, o.server)
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options
 	default:
 		if len(u.Cannot) > 0 {
 			l.Note("nothing of %s is taken back; what cannot be: %s", o.of,
-				diag.FirstNamesAndCount(leftNames(u.Cannot)))
+				diag.FirstNamesAndCount(notUndoneTexts(u.Cannot)))
 		}
 		return nil, nil
 	}
@@ -292,8 +292,8 @@ func undoPlanText(u *client.Undoing) string {
 	return b.String()
 }
 
-// leftNames says of each Call why it is not taken back.
-func leftNames(list []undo.NotUndone) (names []string) {
+// notUndoneTexts says of each Call why it is not taken back.
+func notUndoneTexts(list []undo.NotUndone) (names []string) {
 	for _, l := range list {
 		names = append(names, l.Did.Name()+": "+l.Because)
 	}

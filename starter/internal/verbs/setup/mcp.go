@@ -55,7 +55,7 @@ func serveAgents(ctx context.Context, a *app.App, h server.Hosting, folder strin
 	if err != nil {
 		return err
 	}
-	s, err := p.Enter(ctx, h)
+	s, err := p.OpenSession(ctx, h)
 	if err != nil {
 		return err
 	}
