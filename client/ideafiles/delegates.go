@@ -1,7 +1,6 @@
 package ideafiles
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
@@ -157,5 +156,5 @@ func readInFolder(folder, key string) ([]byte, error) {
 	}
 	defer func() { _ = root.Close() }()
 	data, err := root.ReadFile(filepath.FromSlash(key))
-	return bytes.TrimPrefix(data, byteOrderMark), err
+	return withoutMark(data), err
 }

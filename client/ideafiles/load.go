@@ -122,6 +122,9 @@ func decodeIdea(path string, data []byte) (any, *diag.Problem) {
 
 // decodeFile reads the value of a JSON or YAML file, by its name.
 func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, problem *diag.Problem) {
+	if data, problem = UTF8Text(filepath.Base(path), data); problem != nil {
+		return nil, nil, problem
+	}
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".yaml", ".yml":
 		return yamlvalue.Decode(data)
@@ -251,11 +254,20 @@ func readWith(file string, decode func(path string, data []byte) (any, *diag.Pro
 
 var byteOrderMark = []byte("\ufeff") // some editors put it first
 
-// ReadFile reads a file without the byte order mark that some editors put first. The error wraps ErrInvalid.
+// ReadFile reads a file without the byte order mark that some editors put first; UTF-16 becomes UTF-8. The error wraps
+// ErrInvalid.
 func ReadFile(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, invalid("read %s: %w", path, WithoutPath(err))
 	}
-	return bytes.TrimPrefix(data, byteOrderMark), nil
+	return withoutMark(data), nil
+}
+
+// withoutMark is the text of a file, or the file as it is if that is no text: whoever reads it says so.
+func withoutMark(data []byte) []byte {
+	if text, problem := UTF8Text("", data); problem == nil {
+		return text
+	}
+	return bytes.TrimPrefix(data, byteOrderMark)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/text/encoding/unicode"
+
 	"processidea/internal/rehearsal"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
@@ -96,6 +98,30 @@ func TestAByteOrderMarkIsNoPartOfAFile(t *testing.T) {
 	if got := loaded(t, dir, "", "").Read.InstanceTokens(); len(got) != 1 || got[0] != "x" {
 		t.Errorf("the instances are %v", got)
 	}
+}
+
+// Programs on Windows write UTF-16.
+func TestFilesInUTF16AreRead(t *testing.T) {
+	t.Parallel()
+	utf16 := func(text string) string {
+		out, err := unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	dir := folder(t, map[string]string{
+		"idea.json": utf16(aState), "instances.csv": utf16("_instance,a\nä,1\n"), "replies.jsonl": utf16(aReply),
+	})
+	if got := loaded(t, dir, "", "").Read.InstanceTokens(); len(got) != 1 || got[0] != "ä" {
+		t.Errorf("the instances are %v", got)
+	}
+	dir = folder(t, map[string]string{"idea.json": `{"context": [{"type": "text", "text": "M` + "\xfc" + `ller"}]}`})
+	_, problems, err := Load(Source{Given: dir, Idea: filepath.Join(dir, "idea.json")}, builtins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, problems, "idea.json:1", "save the file as UTF-8")
 }
 
 func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"processidea/client"
+	"processidea/client/readable"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 )
@@ -24,7 +25,7 @@ func Approval(p client.Approval) string {
 	if len(p.OutputPath) > 0 {
 		Fprintf(&b, " → %s", p.OutputPath.ReferenceText())
 	}
-	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", time.Since(p.Since).Round(time.Second),
+	fmt.Fprintf(&b, "\n  waits for %s, since %s\n", readable.Took(time.Since(p.Since)),
 		p.Since.Local().Format(time.DateTime))
 	if p.Deadline != nil {
 		fmt.Fprintf(&b, "  if nobody decides by %s: %s\n", p.Deadline.Local().Format(time.DateTime), p.OnTimeout)
