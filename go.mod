@@ -24,7 +24,7 @@ require (
 	github.com/itchyny/timefmt-go v0.1.9
 	github.com/johannesboyne/gofakes3 v1.2.0
 	github.com/jonreiter/govader v0.0.0-20250429093935-f6505c8d03cc
-	github.com/labstack/echo/v4 v4.16.0
+	github.com/labstack/echo/v4 v4.16.4
 	github.com/lib/pq v1.12.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/openai/openai-go/v3 v3.98.0
