@@ -91,7 +91,7 @@ func TestPeopleLogInAtTheirIssuerAndDecideAsWhoTheyAre(t *testing.T) {
 	}
 	b := starter.browse()
 	b.open("/desk/processes/" + id + "/idea?at=3")
-	b.says("approved by ann@example.com")
+	b.says("ann@example.com of finance: approved")
 }
 
 func TestRolesHoldForWhoLogsInAtTheIssuer(t *testing.T) {
