@@ -111,7 +111,7 @@ func isOutsideRef(ref any) bool {
 type errOutside struct{ ref string }
 
 func (e errOutside) Error() string {
-	return fmt.Sprintf("%q refers to another document; only references within this document are followed", e.ref)
+	return fmt.Sprintf("%q leaves the document: nothing is ever loaded", e.ref)
 }
 
 // decode reads a document, JSON or YAML, as a JSON value.
