@@ -16,13 +16,13 @@ import (
 	"processidea/model/loop"
 )
 
-// trial is what is tried and what came of it.
+// trial holds what is tried, and what came of it.
 type trial struct {
 	*bed
 	cases     []testCase
 	figures   *figures
 	reference map[string]*startedProcess // the undisturbed processes, by case
-	// failed holds Idempotency-Keys of Calls that failed: the LLM may plan them again under another.
+	// failed holds Idempotency-Keys of failed Calls: the LLM may plan these Calls again under other keys.
 	failed map[string]bool
 }
 
@@ -34,7 +34,7 @@ type startedProcess struct {
 	err      error
 }
 
-// killsInWave is how many there are in the life of one set of processes.
+// killsInWave is the maximum number of kills in one wave of processes.
 const killsInWave = 5
 
 // endTimeout is how long a process may take after the last kill: a lost worker is noticed within seconds.
@@ -88,19 +88,14 @@ func (r *trial) runDisturbed(ctx context.Context, o options) error {
 // killOne kills the worker, the server or both at a random moment, and starts them again.
 func (r *trial) killOne(ctx context.Context, chance *rand.Rand) error {
 	after := time.Duration(chance.Int64N(int64(3 * time.Second)))
-	victims := [][]*program{{r.worker}, {r.server}, {r.worker, r.server}}[chance.IntN(3)]
+	n := chance.IntN(3)
+	name := []string{"worker", "server", "both"}[n]
+	victims := [][]*program{{r.worker}, {r.server}, {r.worker, r.server}}[n]
 	if err := pause.For(ctx, after); err != nil {
 		return err
 	}
 	for _, v := range victims {
 		v.kill()
-	}
-	name := filepath.Base(victims[0].args[0])
-	switch {
-	case len(victims) == 2:
-		name = "both"
-	case name == "starter":
-		name = "server"
 	}
 	r.figures.addKill(name, after)
 	for _, v := range victims {
@@ -142,7 +137,7 @@ func (r *trial) startOne(ctx context.Context, p *startedProcess) error {
 	})
 }
 
-// allEnded reports whether the server knows all processes as ended.
+// allEnded reports whether the server lists all processes as ended.
 func (r *trial) allEnded(ctx context.Context, all []*startedProcess) bool {
 	for _, p := range all {
 		d, err := r.client.Temporal().DescribeWorkflowExecution(ctx, p.id, "")
@@ -153,7 +148,7 @@ func (r *trial) allEnded(ctx context.Context, all []*startedProcess) bool {
 	return true
 }
 
-// awaitAll waits until all processes have ended, and decides for people meanwhile.
+// awaitAll waits until all processes have ended, and makes people's decisions meanwhile.
 func (r *trial) awaitAll(ctx context.Context, all []*startedProcess) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()
@@ -170,7 +165,7 @@ func (r *trial) awaitAll(ctx context.Context, all []*startedProcess) {
 	_ = g.Wait()
 }
 
-// await waits until the process has ended, across outages of the server.
+// await waits until the process has ended. It survives outages of the server.
 func (p *startedProcess) await(ctx context.Context, r *trial) {
 	p.err = errors.New("it does not end")
 	for ctx.Err() == nil {
