@@ -14,17 +14,17 @@ import (
 
 // The kinds of differences.
 const (
-	CallAdded     = "call-added"       // it would run, and did not run then: its result is not known
-	CallMissing   = "call-missing"     // it ran then, and would not
+	CallAdded     = "call-added"       // it did not run then, and would run now: its result is unknown
+	CallMissing   = "call-missing"     // it ran then, and would not run now
 	CallChanged   = "call-changed"     // it would run with other parameters
 	CallUnfit     = "call-unfit"       // it ran then, and no longer fits its Tool
-	NewlyAsked    = "newly-asked"      // a person would be asked who was not
+	NewlyAsked    = "newly-asked"      // a person would be asked, and nobody was
 	NoLongerAsked = "no-longer-asked"  // no person would be asked, and one was
 	OtherOutcome  = "other-outcome"    // the same Call would end otherwise
 	OtherResult   = "other-result"     // the LLM would write another result
 	OtherState    = "other-state"      // the same Calls would leave another State
-	Unfulfilled   = "step-unfulfilled" // a step would not be fulfilled that was, or was not asked for
-	Fulfilled     = "step-fulfilled"   // a step would be fulfilled that was not
+	Unfulfilled   = "step-unfulfilled" // an unfulfilled step that was fulfilled, or not asked for
+	Fulfilled     = "step-fulfilled"   // a step that was not fulfilled would be
 	OtherEnd      = "other-end"        // the instance would end otherwise
 	OtherOutput   = "other-output"     // the process would give another output
 )
@@ -37,12 +37,12 @@ type Difference struct {
 	Then string `json:"then,omitempty"`
 	Now  string `json:"now,omitempty"`
 	Text string `json:"text"`
-	// About is what differs, without the values that each instance has of its own.
+	// About is what differs, without the values that are particular to each instance.
 	About string `json:"about"`
 }
 
-// compareTraces lists what differs between two runs of an instance, in the order of the graph; unknown says what cannot
-// be told.
+// compareTraces lists what differs between two runs of an instance, in the order of the graph. unknown says what cannot
+// be determined.
 func compareTraces(then, now *trace) (differences []Difference, unknown []string) {
 	unknown = slices.Clone(now.unknown)
 	pairs := matchCalls(then, now)
@@ -79,7 +79,7 @@ func compareTraces(then, now *trace) (differences []Difference, unknown []string
 	return differences, unknown
 }
 
-// compareSteps lists the steps of instructions that are fulfilled in one of two runs alone.
+// compareSteps lists the steps of instructions that are unfulfilled in only one of two runs.
 func compareSteps(then, now []ideafile.StepOutcome) (list []Difference) {
 	for _, o := range now {
 		was := slices.ContainsFunc(then, func(t ideafile.StepOutcome) bool {
@@ -98,7 +98,7 @@ func compareSteps(then, now []ideafile.StepOutcome) (list []Difference) {
 	return list
 }
 
-// missingCall is a Call of the past that would not run; open is why nobody can say so.
+// missingCall describes a Call of the past that would not run. If the Call may still come, open says so instead.
 func missingCall(c *tracedCall, now *trace) (d Difference, open string) {
 	d = Difference{Kind: CallMissing, Tool: c.tool, Then: c.id, About: c.tool + " would not run",
 		Text: fmt.Sprintf("%s would not run; it ran with %s", c.tool, briefJSON(c.params))}
@@ -170,7 +170,7 @@ func reasonOf(c *tracedCall) string {
 	return ": " + c.fault.Message
 }
 
-// decisionsText says what people did.
+// decisionsText describes the decisions that people took.
 func decisionsText(decisions []approval.Decision) string {
 	var parts []string
 	for _, d := range decisions {
@@ -186,7 +186,7 @@ func decisionsText(decisions []approval.Decision) string {
 	return strings.Join(parts, ", ")
 }
 
-// changedParams names the parameters that differ, and says how.
+// changedParams names the parameters that differ, and describes how they differ.
 func changedParams(then, now jsonval.Object) (names, text string) {
 	keys, parts := past.DifferingKeys(then, now), []string{}
 	for _, k := range keys {
@@ -206,10 +206,10 @@ func changedParams(then, now jsonval.Object) (names, text string) {
 
 const maxValueLength = 80 // characters of a value in a text
 
-// briefJSON is a value as JSON, cut where it is long.
+// briefJSON is a value as JSON, cut to maxValueLength.
 func briefJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), maxValueLength) }
 
-// compareStates compares what two runs with the same Calls left in State, whatever the paths are called.
+// compareStates compares what two runs with the same Calls left in State, even if their output paths differ.
 func compareStates(then, now *trace, pairs []*pair) (Difference, bool) {
 	was := then.state
 	for _, p := range pairs {

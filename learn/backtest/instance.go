@@ -11,14 +11,14 @@ import (
 	"processidea/model/turn"
 )
 
-// outcomeSource answers for the outside: it knows what Calls came to, and what people decided.
+// outcomeSource takes the place of the outside world: it knows how Calls ended, and what people decided.
 type outcomeSource interface {
-	// outcome is what a Call came to; known is false where nobody knows.
+	// outcome is how a Call ended; known is false if that is unknown.
 	outcome(call dataflow.ReadyCall) (o outcome, known bool)
-	// decide is the decision that is taken on what waits; asked counts the earlier ones on this Call. ok is false where
-	// nobody took one.
+	// decide is the decision on a pending approval. asked is the number of earlier decisions on this Call. ok is false
+	// if nobody took one.
 	decide(rec *dataflow.CallRecord, p approval.Pending, asked int) (d approval.Decision, ok bool)
-	// answer is what the LLM made of a question; known is false where it was not asked this.
+	// answer is what the LLM answered to a question; known is false if it was not asked this.
 	answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (o outcome, known bool)
 }
 
@@ -30,23 +30,23 @@ type outcome struct {
 	adapted    jsonval.Object // an answer: parameters that were fitted to the Tool
 }
 
-// player runs one instance with a memory in place of the world.
+// player runs one instance with recorded outcomes in place of the outside world.
 type player struct {
 	flow   *dataflow.Instance
 	memory outcomeSource
 	calls  map[string]*playedCall
-	stuck  []string // what is not known beside results
+	stuck  []string // what else is unknown, beside results
 	now    int
 }
 
 // playedCall is what a player knows of a Call.
 type playedCall struct {
-	started  dataflow.ReadyCall // an Instance forgets with what when the Call ends
-	unknown  bool               // it runs, and nobody knows what it comes to
+	started  dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
+	unknown  bool               // it runs, and how it ends is unknown
 	result   *outcome
-	approved int // how often it was approved without a decision of the past
+	approved int // how often it was approved here, without a decision of the past
 	decided  int
-	// It began and ended at these moments: what is ready at once begins at once.
+	// began and ended are moments: all Calls that are ready together begin at the same one.
 	began, ended int
 }
 
@@ -71,7 +71,7 @@ func (p *player) isStuck() bool {
 	return false
 }
 
-// playAll plays until nothing more moves.
+// playAll plays the instance until no Call can go on.
 func (p *player) playAll() {
 	for moved := true; moved; {
 		moved = false
@@ -90,7 +90,7 @@ func (p *player) playAll() {
 	}
 }
 
-// endCall ends a Call as the memory has it; one that it does not know goes on for ever.
+// endCall ends a Call as the memory says. A Call that the memory does not know runs for ever.
 func (p *player) endCall(ready dataflow.ReadyCall, c *playedCall) {
 	id := ready.Record.ID
 	o, known := p.memory.outcome(ready)
@@ -115,7 +115,8 @@ func (p *player) endCall(ready dataflow.ReadyCall, c *playedCall) {
 	}
 }
 
-// checkResult returns how a result does not fit its Tool. Of one that names its branch the value counts.
+// checkResult returns how a result does not fit its Tool. If the result names its branch, only the value in it is
+// checked.
 func checkResult(tool *ideafile.Tool, result any) error {
 	if m, ok := result.(jsonval.Object); ok && m[refexpr.BranchKey] != nil {
 		result = m[refexpr.ResultKey]
@@ -126,7 +127,7 @@ func checkResult(tool *ideafile.Tool, result any) error {
 	return tool.OutputSchema.Validate(result)
 }
 
-// decideAll takes a decision on everything that waits for one.
+// decideAll decides on everything that waits for a decision.
 func (p *player) decideAll() (moved bool) {
 	for _, pending := range p.flow.PendingApprovals() {
 		rec := p.flow.FindCall(pending.CallID)
@@ -154,7 +155,7 @@ func (p *player) decideAll() (moved bool) {
 	return moved
 }
 
-// answerAll answers what the LLM would be asked about Calls, as far as it was asked the same.
+// answerAll answers the questions that the LLM would be asked about Calls, if it was asked the same ones then.
 func (p *player) answerAll() (moved bool) {
 	for _, q := range p.flow.LLMQuestions() {
 		o, known := p.memory.answer(p.flow.FindCall(q.CallID), q)
@@ -174,7 +175,7 @@ func (p *player) answerAll() (moved bool) {
 	return moved
 }
 
-// readTrace reads how it went.
+// readTrace reads how the run went.
 func (p *player) readTrace() *trace {
 	t := &trace{state: p.flow.State()}
 	records := p.flow.CallRecords()
@@ -196,8 +197,7 @@ func (p *player) readTrace() *trace {
 	return t
 }
 
-// withoutDeciders are the Tools with their policies as they count here: whether a person is asked, never whom or until
-// when.
+// withoutDeciders returns the Tools with policies that say only whether a person is asked, not who or until when.
 func withoutDeciders(tools []*ideafile.Tool, override policy.Override) []*ideafile.Tool {
 	out := make([]*ideafile.Tool, len(tools))
 	for n, tool := range tools {

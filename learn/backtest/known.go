@@ -8,16 +8,16 @@ import (
 	"processidea/model/turn"
 )
 
-// pastOutcomes is the memory of a new run: what the same Calls came to in the past of the same instance. The same is a
-// Call of the same Tool with equal parameters.
+// pastOutcomes is the memory of a new run: how the same Calls ended in the past of the same instance. Calls are the
+// same if they have the same Tool and equal parameters.
 type pastOutcomes struct {
 	past *trace
-	// direct: a Plan runs the instance for which the LLM planned then. It does once what that may have tried twice, and
-	// so has what came of the try that succeeded.
+	// direct means that a Plan runs an instance for which the LLM planned then. The Plan does once what the LLM may
+	// have tried twice, and gets the outcome of the try that succeeded.
 	direct bool
-	// usedResults and usedDecisions are the Calls of the past whose results, and whose decisions, were taken.
+	// usedResults and usedDecisions are the Calls of the past whose results, or decisions, were already used.
 	usedResults, usedDecisions map[*tracedCall]bool
-	// decisionSource is the Call of the past whose decisions are taken again, by the id of the new one.
+	// decisionSource is the Call of the past whose decisions are applied again, by the id of the new Call.
 	decisionSource map[string]*tracedCall
 }
 
@@ -26,9 +26,9 @@ func newPastOutcomes(past *trace, direct bool) *pastOutcomes {
 		usedDecisions: map[*tracedCall]bool{}, decisionSource: map[string]*tracedCall{}}
 }
 
-// find returns the Call of the past that is the same. Of several it is one that was not used yet, then one that wrote
-// to the same place, then, in a Plan that runs directly, one that was done, then the first. of reads what of a Call
-// must be the same; ok is false where it has none.
+// find returns the same Call of the past; of reads the Tool and the parameters to compare, and returns false for a Call
+// without them. Of several such Calls, find prefers one that is not used yet, then one that wrote to the same place,
+// then, if direct, one that was done, and then the first.
 func (k *pastOutcomes) find(rec *dataflow.CallRecord, tool string, params jsonval.Object,
 	of func(*tracedCall) (string, jsonval.Object, bool),
 	used map[*tracedCall]bool) *tracedCall {
@@ -87,7 +87,7 @@ func (k *pastOutcomes) decide(rec *dataflow.CallRecord, p approval.Pending, aske
 }
 
 // answer returns the result of the same Call, regardless of who wrote it then. Parameters that did not fit are adapted
-// as the LLM had adapted the same ones.
+// as the LLM adapted the same parameters then.
 func (k *pastOutcomes) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (outcome, bool) {
 	if q.ParamsError == "" {
 		c := k.find(rec, q.Tool, q.Params, executedTool, k.usedResults)

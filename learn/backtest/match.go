@@ -6,15 +6,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// pair is a Call of the past and the same Call of the new run; one of them is nil where the other run has no such Call.
+// pair is a Call of the past and the same Call of the new run. One of them is nil if the other run has no such Call.
 type pair struct {
 	recorded, replayed *tracedCall
-	changed            bool // of the same Tool, with other parameters
-	open               bool // what it would read is not known, so that nobody can say whether it is the same
+	changed            bool // they have the same Tool, and other parameters
+	open               bool // the new one reads an unknown value, so that they cannot be compared
 }
 
-// matchCalls pairs the Calls of two traces that have an effect: by Tool and parameters, whatever their places, ids and
-// output paths are. What is left is paired by Tool.
+// matchCalls pairs the Calls of two traces that have an effect by Tool and parameters, whatever their places, ids and
+// output paths are. The remaining Calls are paired by Tool.
 func matchCalls(then, now *trace) (pairs []*pair) {
 	oldCalls, newCalls := effectiveCalls(then), effectiveCalls(now)
 	take := func(changed, open bool, same func(a, b *tracedCall) bool) {
@@ -47,7 +47,7 @@ func matchCalls(then, now *trace) (pairs []*pair) {
 	return pairs
 }
 
-// depth is the depth of a pair in the graph.
+// depth is the depth of a pair's Call in the graph.
 func (p *pair) depth() int {
 	if p.replayed != nil {
 		return p.replayed.depth
@@ -60,15 +60,15 @@ func effectiveCalls(t *trace) []*tracedCall {
 	return jsonval.Filter(t.calls, (*tracedCall).matters)
 }
 
-// unknownCalls lists the Calls whose parameters are not known, since they read what nobody knows.
+// unknownCalls lists the Calls whose parameters are unknown, since they read an unknown value.
 func unknownCalls(t *trace) []*tracedCall {
 	return jsonval.Filter(t.calls, func(c *tracedCall) bool {
 		return c.params == nil && !c.matters() && !c.status.IsFinal()
 	})
 }
 
-// isFailedAttempt reports whether a Call of the past came to nothing and was made again, equal, with success: to do it
-// once is the same.
+// isFailedAttempt reports whether a Call of the past failed, and the same Call was made again and is paired. A new run
+// that makes it once does the same.
 func isFailedAttempt(c *tracedCall, pairs []*pair) bool {
 	return c.fault != nil && slices.ContainsFunc(pairs, func(p *pair) bool {
 		return p.recorded.tool == c.tool && jsonval.Equal(p.recorded.params, c.params)

@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// newIdea returns the new Idea on the data of a past process: with its instances, and their data as they began. Shared
-// data of the new file replaces the shared data of the past; data of a single instance is always taken from the past.
-// Schemas come from the new file.
+// newIdea returns the new Idea with the instances of a past process, and the data that they began with. Shared data of
+// the new file replaces the shared data of the past; data of a single instance is always taken from the past. Schemas
+// come from the new file.
 func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 	source := maps.Clone(idea.Source)
 	source["meta"] = jsonval.WithoutKey(jsonval.AsObject(source["meta"]), "template")
@@ -23,12 +23,12 @@ func newIdea(idea *ideafile.Idea, c *chain) (*ideafile.Idea, error) {
 		return nil, fmt.Errorf("model: backtest %s: the file does not fit its instances: %w", c.ProcessID, errs)
 	}
 	made.Config.Limits.Duration = 0   // no time passes here
-	made.Config.UndoOnFailure = false // nor is anything there to be taken back
+	made.Config.UndoOnFailure = false // and nothing happened that could be undone
 	return made, nil
 }
 
-// WithDataOf returns a new Idea on the data of a past process; for a process that was split, on the data of its first
-// part. The Messages of the file come first, each in its place. It returns nil if no instance is left.
+// WithDataOf returns a new Idea with the data of a past process, or of its first part with instances if it was split.
+// The Messages of the file come first, each at its index. It returns nil if no instance is left.
 func WithDataOf(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, error) {
 	for _, c := range p.chains {
 		if len(c.instances) > 0 {
@@ -38,7 +38,7 @@ func WithDataOf(idea *ideafile.Idea, p *FinishedProcess) (*ideafile.Idea, error)
 	return nil, nil
 }
 
-// newContext is the context of a new Idea on the data of a past process. The Messages of the file keep their places.
+// newContext is the context of a new Idea with the data of a past process. The Messages of the file keep their indexes.
 func newContext(idea *ideafile.Idea, c *chain) []any {
 	context := []any{}
 	given, described := map[string]bool{}, map[string]bool{}
@@ -74,7 +74,8 @@ func newContext(idea *ideafile.Idea, c *chain) []any {
 	return append(context, recordedData(c, given)...)
 }
 
-// recordedData are the Messages with what the instances had as they began, but for what the new file gives to all.
+// recordedData returns Messages with the data that the instances began with, except shared data that the new file
+// replaces.
 func recordedData(c *chain, given map[string]bool) (context []any) {
 	for n, i := range c.instances {
 		messages := i.own
@@ -111,7 +112,8 @@ func withoutRecord(m ideafile.Message) jsonval.Object {
 	return jsonval.WithoutKey(m.Source, "record", ideafile.FallbackInstancesKey)
 }
 
-// addToolsOfServers adds the tools that MCP servers of the new Idea offered then: no server is asked.
+// addToolsOfServers adds the tools that the MCP servers of the new Idea offered in the past process, so that no server
+// is asked.
 func addToolsOfServers(source jsonval.Object, idea *ideafile.Idea, c *chain) {
 	if len(idea.MCPServersToAskForTools()) == 0 {
 		return

@@ -14,18 +14,18 @@ import (
 	"processidea/model/turn"
 )
 
-// startTime is when every new run begins: no clock is read.
+// startTime is when every new run begins, since no clock is read.
 var startTime = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newRun is the new Idea on the instances of one chain: the loop of a process, its instances, and a Planner in the
-// LLM's place.
+// newRun runs the new Idea on the instances of one chain: with the loop of a process, its instances, and a Planner in
+// the LLM's place.
 type newRun struct {
 	idea       *ideafile.Idea
 	bindings   ideafile.ToolBindings
 	palette    ideafile.Palette
 	chain      *chain
 	planner    Planner
-	ownPlanner *pastPlans // the Planner, where none was given
+	ownPlanner *pastPlans // the Planner, if none was given
 	loop       *loop.Loop
 	players    map[string]*player
 	reported   map[string]dataflow.ReportedCall
@@ -33,7 +33,8 @@ type newRun struct {
 	now        time.Time
 }
 
-// runNew runs a new Idea on a chain's instances and gives the trace of each, by token, and the output.
+// runNew runs a new Idea on a chain's instances. It returns the trace of each instance, by token, and the loop with the
+// output.
 func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner,
 	c *chain) (map[string]*trace, *loop.Loop, error) {
 	r := &newRun{idea: idea, bindings: bindings, chain: c, planner: planner, players: map[string]*player{},
@@ -61,10 +62,10 @@ func runNew(idea *ideafile.Idea, bindings ideafile.ToolBindings, planner Planner
 	return r.readTraces(), r.loop, nil
 }
 
-// maxSteps bounds what a Planner may have a process do.
+// maxSteps bounds the steps of the loop, which a Planner could make endless.
 const maxSteps = 10_000
 
-// runToEnd goes on until the process is finished, or waits for what nobody knows.
+// runToEnd runs the process until it is finished, or waits for something unknown.
 func (r *newRun) runToEnd() error {
 	for range maxSteps {
 		step, request := r.loop.Advance(r.now)
@@ -98,7 +99,7 @@ func (r *newRun) noteStuck(token, what string) {
 	p.stuck = jsonval.AppendNew(p.stuck, what)
 }
 
-// runRequest has the Planner answer a Request, hands the Calls to their instances and plays them.
+// runRequest lets the Planner answer a Request, delivers the Calls to their instances, and plays the instances.
 func (r *newRun) runRequest(request *turn.RequestInput) error {
 	if r.ownPlanner != nil {
 		r.noteFallbacks(request)
@@ -143,8 +144,8 @@ func (r *newRun) describeRequest(request *turn.RequestInput, err error) string {
 	return fmt.Sprintf("the LLM would be asked (Request %d): %s", request.RequestNumber, err)
 }
 
-// noteFallbacks notes the instances that a Plan does not bring to their end, where none ran them then: the LLM would be
-// asked, and what it said then was about something else.
+// noteFallbacks notes the instances for which the LLM planned then, and which a Plan does not bring to their end now.
+// The LLM would be asked, and its past answers were about something else.
 func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 	for _, i := range r.chain.instances {
 		if slices.Contains(request.InstanceTokens(), i.token) && r.players[i.token].flow.HasDirectPlan() &&
@@ -159,7 +160,7 @@ func (r *newRun) noteFallbacks(request *turn.RequestInput) {
 	}
 }
 
-// deliverCalls hands the Calls of a reply to their instances, and says which got one.
+// deliverCalls delivers the Calls of a reply to their instances, and returns the instances that got one.
 func (r *newRun) deliverCalls(request *turn.RequestInput, answer *turn.LLMReply) map[string]bool {
 	palette := r.palette
 	palette.InstanceTokens, palette.ReopenableTokens = request.InstanceTokens(), request.ReopenableTokens
@@ -195,8 +196,8 @@ func (r *newRun) deliverAnswer(request *turn.RequestInput, index int, call ideaf
 	}
 }
 
-// reportStanding tells the loop how an instance stands. One that waits for what nobody knows is never at rest, so that
-// nobody plans on for it.
+// reportStanding reports an instance to the loop. An instance that waits for something unknown is never reported as
+// idle, so that nobody plans on for it.
 func (r *newRun) reportStanding(token string, closed int) {
 	p := r.players[token]
 	r.reports++
@@ -207,13 +208,13 @@ func (r *newRun) reportStanding(token string, closed int) {
 	}
 	report.Idle, report.PendingApprovals = report.Idle && !p.isStuck(), nil
 	if r.ownPlanner != nil && len(report.Questions) > 0 {
-		report.Idle, report.Questions = false, nil // nobody is there to be asked
+		report.Idle, report.Questions = false, nil // there is no LLM to ask
 	}
 	report.Calls = p.flow.ReportCalls(r.reported, func(*dataflow.CallRecord) bool { return true })
 	r.loop.ApplyReport(report)
 }
 
-// readTraces reads how every instance went.
+// readTraces reads how the run of every instance went.
 func (r *newRun) readTraces() map[string]*trace {
 	out := map[string]*trace{}
 	for _, i := range r.loop.Instances {
@@ -232,7 +233,7 @@ func (r *newRun) readTraces() map[string]*trace {
 	return out
 }
 
-// markUnanswered marks a Call about which the LLM would be asked, and nobody answered.
+// markUnanswered marks a Call about which the LLM would be asked and has no recorded answer.
 func (t *trace) markUnanswered(flow *dataflow.Instance, q turn.LLMQuestion) {
 	c := t.calls[slices.IndexFunc(t.calls, func(c *tracedCall) bool { return c.id == q.CallID })]
 	c.params, _ = flow.ResolvedParams(flow.FindCall(q.CallID))

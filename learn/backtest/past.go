@@ -29,25 +29,25 @@ type SkippedInstance struct {
 type chain struct {
 	*past.Chain
 	instances []*pastInstance
-	output    any                        // the solution's last output; nil where there was none
+	output    any                        // the solution's last output; nil if there was none
 	writes    map[string][]turn.LogEntry // by instance, without those that were undone
 }
 
-// pastInstance is one instance as it went.
+// pastInstance is the recorded past of one instance.
 type pastInstance struct {
 	processID, token string
-	// own are the Messages with data that the instance had for itself, as it began; shared are those that all had.
+	// own are the Messages with the data that the instance alone began with; shared are those for all instances.
 	own, shared []ideafile.Message
 	calls       []*pastCall // in Plan order
 	corrected   bool        // a person wrote State while it ran
-	undone      bool        // the State with which it began was found by undoWrites
+	undone      bool        // undoWrites found the State with which it began
 	finalState  any
 	status      ideafile.InstanceStatus
-	steps       []ideafile.StepOutcome // of the instructions that it went by
+	steps       []ideafile.StepOutcome // of the instructions that it followed
 	trace       *trace
 }
 
-// pastCall is a Call in one instance, and what became of it.
+// pastCall is a Call in one instance, with its outcome.
 type pastCall struct {
 	past.Call
 	adapted *approval.ParamsAdaptation
@@ -55,8 +55,8 @@ type pastCall struct {
 	handedBack jsonval.Object
 }
 
-// Read reads a finished process, and repeats it from its chain. The error says that there is nothing to read, that it
-// has not finished, or that its values are made up.
+// Read reads a finished process, and replays it from its chain. The error says that there is nothing to read, that the
+// process has not finished, or that its values are made up.
 func Read(run past.Run) (*FinishedProcess, error) {
 	p := &FinishedProcess{processID: run.ProcessID}
 	var err error
@@ -71,7 +71,7 @@ func Read(run past.Run) (*FinishedProcess, error) {
 	return p, nil
 }
 
-// openChains reads the chains that have the instances of a process.
+// openChains reads the chains that contain the instances of a process.
 func openChains(run past.Run) (chains []*chain, err error) {
 	parts, err := past.OpenParts(run)
 	if err != nil {
@@ -111,8 +111,8 @@ func (p *FinishedProcess) readInstances(c *chain) error {
 	return nil
 }
 
-// whyNotRepeated says why the chain does not tell how the instance went: the repetition must come to the State that it
-// ended with.
+// whyNotRepeated says why the chain does not explain how the instance went, or "" if it does: a replay must lead to the
+// State that the instance ended with.
 func (i *pastInstance) whyNotRepeated() string {
 	switch {
 	case jsonval.Equal(i.trace.state, i.finalState):

@@ -15,8 +15,8 @@ import (
 	"processidea/model/turn"
 )
 
-// replayByRequest plays an instance as it went, Request by Request: its Calls with the results and the decisions of its
-// chain. So it is known with which values each Call ran.
+// replayByRequest replays an instance Request by Request, with the results and decisions that its chain recorded for
+// its Calls. This shows which values each Call ran with.
 func (of *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 	p, memory := replayCalls(of, i)
 	if i.trace = traceRecorded(p, memory, i); i.trace.branchDiffers && i.undone {
@@ -27,7 +27,7 @@ func (of *chain) replayByRequest(i *pastInstance) (*player, recordedCalls) {
 	return p, memory
 }
 
-// replayCalls plays the Calls of an instance as they went.
+// replayCalls plays the Calls of an instance in their recorded order.
 func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 	palette := ideafile.Palette{Tools: withoutDeciders(c.Last().Tools, c.Last().Config.Approval),
 		BindingByTool: past.BindAllAsGo(c.Last().Tools), AdaptValuesWithLLM: true, InstanceTokens: []string{i.token},
@@ -35,8 +35,8 @@ func replayCalls(c *chain, i *pastInstance) (*player, recordedCalls) {
 	memory := recordedCalls{byKey: map[ideafile.CallKey]*pastCall{}}
 	p := newPlayer(dataflow.New(palette, slices.Concat(i.shared, i.own), i.token), memory)
 	for n, call := range i.calls {
-		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Requests are
-		// counted one up.
+		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
+		// are raised by one.
 		request := call.Key.Request + 1
 		memory.byKey[ideafile.CallKey{Request: request, Index: call.Key.Index}] = call
 		p.flow.AcceptCall(request, call.Key.Index, replayedCall(call.Written))
@@ -62,7 +62,7 @@ func traceRecorded(p *player, memory recordedCalls, i *pastInstance) *trace {
 	return t
 }
 
-// describeAs sets a recorded Call to what its chain records.
+// describeAs sets a replayed Call to what its chain records.
 func (c *tracedCall) describeAs(call *pastCall) {
 	_, c.writtenByLLM = call.Written.RawObject()["_output"]
 	c.status, c.unknown, c.asked = call.Status, false, c.asked || len(call.Decisions) > 0
@@ -78,7 +78,7 @@ func (c *tracedCall) describeAs(call *pastCall) {
 	c.hasResult = c.hasResult && c.status == ideafile.Done
 }
 
-// didRun reports whether a Call that failed had run: one that was written wrongly never did.
+// didRun reports whether a failed Call had run. A badly written Call never did.
 func didRun(f *diag.Fault) bool {
 	if f == nil {
 		return true
@@ -92,8 +92,8 @@ func didRun(f *diag.Fault) bool {
 	return true
 }
 
-// replayedCall returns a Call for replay: without a result that the LLM wrote into it, since the chain holds that like
-// any other result, and with Request numbers counted one up.
+// replayedCall returns a Call for replay. It has no result written by the LLM, since the chain holds that result like
+// any other, and the Request numbers in it are raised by one.
 func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 	if w.RawObject() == nil {
 		return w
@@ -117,7 +117,7 @@ func replayedCall(w ideafile.WrittenCall) ideafile.WrittenCall {
 	return ideafile.ParseWrittenCall(raw)
 }
 
-// recordedCalls is the memory of the past itself: each Call by its place in the Plan.
+// recordedCalls is the memory of a replay of the past: each Call by its place in the Plan.
 type recordedCalls struct {
 	byKey map[ideafile.CallKey]*pastCall
 }
@@ -157,7 +157,7 @@ func (r recordedCalls) answer(rec *dataflow.CallRecord, q turn.LLMQuestion) (out
 	return outcome{adapted: c.adapted.AdaptedParams}, true
 }
 
-// withoutDecider returns a decision to apply again, without its decider, groups and proof, which are not checked again.
+// withoutDecider returns a decision to apply again, without its groups and proof, which are not checked again.
 func withoutDecider(d approval.Decision) approval.Decision {
 	return approval.Decision{Kind: d.Kind, DecidedBy: d.DecidedBy, Reason: d.Reason, AmendedParams: d.AmendedParams,
 		Replacement: d.Replacement,

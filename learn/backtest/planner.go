@@ -11,8 +11,8 @@ import (
 
 // Planner answers the Requests of the new Idea in the LLM's place.
 type Planner interface {
-	// Reply answers one Request of a process. An error that wraps ErrNoReply leaves the covered instances unknown from
-	// there; any other ends the backtest.
+	// Reply answers one Request of a process. After an error that wraps ErrNoReply, the covered instances are unknown
+	// from there on; any other error ends the backtest.
 	Reply(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput) (Reply, error)
 }
 
@@ -25,8 +25,8 @@ type Reply struct {
 // ErrNoReply is wrapped by the error of a Planner that has no answer to a Request.
 var ErrNoReply = errors.New("nobody answers")
 
-// pastPlans has every instance planned for as it was then: Request by Request, the Calls that it got. It is the Planner
-// where none is given.
+// pastPlans plans for every instance as was planned for it in the past: Request by Request, with the same Calls. It is
+// the Planner if none is given.
 type pastPlans struct {
 	chain *chain
 	next  map[string]int // how many Requests of an instance have been answered
@@ -35,7 +35,8 @@ type pastPlans struct {
 	withoutRecordedReply map[string]bool
 }
 
-// isLLMPlanned reports whether the LLM planned for an instance then, before anything failed.
+// isLLMPlanned reports whether no Plan ran an instance directly then, so that the LLM planned for it from the
+// beginning.
 func (i *pastInstance) isLLMPlanned() bool {
 	return !slices.ContainsFunc(i.calls, func(c *pastCall) bool { return c.Key.Request == 0 })
 }
@@ -50,7 +51,8 @@ func (i *pastInstance) requestNumbers() (numbers []int) {
 	return slices.Compact(numbers) // the Calls are in Plan order
 }
 
-// callsFor are the Calls of the next Request of an instance then; more says whether others followed.
+// callsFor returns the Calls that an instance got in its next Request of the past. more says whether other Requests
+// followed.
 func (p *pastPlans) callsFor(i *pastInstance) (calls []any, more bool) {
 	numbers := i.requestNumbers()
 	n := p.next[i.token]

@@ -14,9 +14,9 @@ import (
 	"processidea/model/undo"
 )
 
-// ExecutedInstance is an instance of a process, ended or not, with its Calls as they ran.
+// ExecutedInstance is an instance of a process, whether it has ended or not, with its Calls as they ran.
 type ExecutedInstance struct {
-	// ProcessID is the process or the part of it that has the instance, Idea its latest one.
+	// ProcessID is the process, or its part, that has the instance. Idea is its latest Idea.
 	ProcessID, Token string
 	Idea             *ideafile.Idea
 	HasEnded         bool
@@ -24,8 +24,8 @@ type ExecutedInstance struct {
 	Calls            []undo.Call
 }
 
-// ReadExecuted reads from its chain what the Calls of a process did: what each ran with, read, wrote and came to. If an
-// instance cannot be replayed, it returns only what the chain records directly of its Calls.
+// ReadExecuted reads from its chain what the Calls of a process did: what each ran with, read, wrote and returned. If
+// an instance cannot be replayed, it returns only what the chain records directly of its Calls.
 func ReadExecuted(run past.Run) (all []ExecutedInstance, err error) {
 	chains, err := openChains(run)
 	for _, c := range chains {
@@ -62,8 +62,8 @@ func (of *chain) readExecuted(token string) ExecutedInstance {
 	return out
 }
 
-// addUnrecorded adds Calls without a record that may have run: those of a direct Plan in an instance that was ended
-// while at work, and those of solutions.
+// addUnrecorded adds Calls without a record that may have run: Calls of a direct Plan in an instance that was stopped
+// while working, and Calls of solutions.
 func (of *chain) addUnrecorded(i *pastInstance) {
 	known := map[ideafile.CallKey]bool{}
 	for _, c := range i.calls {
@@ -96,7 +96,7 @@ func (of *chain) hasWritten(i *pastInstance, key ideafile.CallKey) bool {
 	return false
 }
 
-// readWrites takes what the log says that a Call wrote: a repetition may have come to less.
+// readWrites reads from the log what a Call wrote, since a replay may have written less.
 func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall, output refexpr.OutputPath) {
 	c.Writes, c.IsUpdate = nil, false
 	for _, e := range of.writes[i.token] {
@@ -106,12 +106,13 @@ func (of *chain) readWrites(c *undo.Call, i *pastInstance, past *pastCall, outpu
 		c.Writes = append(c.Writes, undo.WrittenPaths(e.Path, e.Value)...)
 		c.IsUpdate = c.IsUpdate || statelog.IsUpdateWrite(e.OutputMethod, e.Path)
 		if past.RanCall != nil && past.RanCall.Tool != past.Written.Tool {
-			c.Result = output.ResultForPath(e.Path, e.Value) // of the Call that took its place
+			c.Result = output.ResultForPath(e.Path, e.Value) // the result of the Call that replaced it
 		}
 	}
 }
 
-// readBranch takes the result of a Call out of the branch that it took. The last one may have a fault instead.
+// readBranch reads the result of a Call from the branch that the result names. In the last branch it may be a fault
+// instead.
 func readBranch(c *undo.Call, output refexpr.OutputPath) {
 	branch, result, named, err := output.SelectBranch(c.Result)
 	if !named || err != nil {
@@ -123,8 +124,8 @@ func readBranch(c *undo.Call, output refexpr.OutputPath) {
 	}
 }
 
-// wasDoneByReplacedPlan reports whether a direct Plan did not run a Call, since the Plan whose place it took had done
-// the same: see dataflow.Instance.
+// wasDoneByReplacedPlan reports whether a direct Plan did not run a Call because the Plan that it replaced had done the
+// same Call: see dataflow.Instance.
 func (of *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
 	before := 0
 	for _, m := range of.Last().Context {
@@ -139,8 +140,8 @@ func (of *chain) wasDoneByReplacedPlan(i *pastInstance, c *pastCall) bool {
 		})
 }
 
-// describeRun states whether a Call ran, with which Tool and parameters. why is the reason why its instance cannot be
-// replayed; empty if it can.
+// describeRun states whether a Call ran, and with which Tool and parameters. why says why its instance cannot be
+// replayed; it is empty if it can.
 func describeRun(c *undo.Call, t *tracedCall, past *pastCall, why string) {
 	last := ""
 	if n := len(past.Decisions); n > 0 {

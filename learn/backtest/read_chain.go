@@ -10,7 +10,7 @@ import (
 	"processidea/model/turn"
 )
 
-// readInstance reads one instance, ended or not.
+// readInstance reads one instance, whether it has ended or not.
 func (of *chain) readInstance(token string) *pastInstance {
 	i := &pastInstance{token: token, status: of.Status[token], finalState: stateOf(of.Last().Context, token)}
 	for _, m := range of.Last().Context {
@@ -43,7 +43,7 @@ func (of *chain) readInstance(token string) *pastInstance {
 	return i
 }
 
-// stateOf is an instance's State in a context; an empty one where it has none.
+// stateOf is an instance's State in a context, or an empty State if there is none.
 func stateOf(context []ideafile.Message, token string) any {
 	if state := ideafile.InstanceViewOf(context, token).PayloadByKind[ideafile.TypeState]; state != nil {
 		return state
@@ -85,13 +85,13 @@ func (c *pastCall) applyWrite(output refexpr.OutputPath, e turn.LogEntry) {
 		}
 		c.handedBack[e.Path.String()] = e.Value
 	case c.HasResult && len(e.Path) == 0:
-		c.Result = jsonval.OverlayObject(c.Result, e.Value) // the record has the keys that were not written
+		c.Result = jsonval.OverlayObject(c.Result, e.Value) // the record also has the keys that were not written
 	default:
 		c.Result, c.HasResult = output.ResultForPath(e.Path, e.Value), true
 	}
 }
 
-// permissiveBindings lets a Call be read whether the LLM wrote its result or not.
+// permissiveBindings makes a Call readable whether the LLM wrote its result or not.
 func permissiveBindings(w ideafile.WrittenCall) ideafile.ToolBindings {
 	kind := ideafile.KindGo
 	if _, latent := w.RawObject()["_output"]; latent {

@@ -13,7 +13,7 @@ import (
 const (
 	Same      = "same"
 	Different = "different"
-	Unknown   = "unknown" // nothing is known to differ, and something is not known
+	Unknown   = "unknown" // no difference is known, but something is unknown
 )
 
 // Report is what backtest --json prints.
@@ -24,11 +24,11 @@ type Report struct {
 	Different int              `json:"different"`
 	Unknown   int              `json:"unknown"`
 	Instances []InstanceReport `json:"instances"`
-	// Summary has every kind of difference once, with the instances that have it.
+	// Summary lists every kind of difference once, with the instances that have it.
 	Summary []Group `json:"summary"`
-	// Approvals counts the Calls about which a person was asked, and would be.
+	// Approvals counts the Calls about which a person was asked then, and would be asked now.
 	Approvals ApprovalCounts `json:"asked"`
-	// Outputs are the processes whose output would be another.
+	// Outputs are the processes whose output would differ.
 	Outputs []Difference      `json:"outputs"`
 	LeftOut []SkippedInstance `json:"leftOut"`
 	// Instructions say in how many instances the steps of the new Idea's instructions would be fulfilled.
@@ -36,7 +36,7 @@ type Report struct {
 	// Calls counts the recorded Calls that ran, Unmatched the Calls of the new runs whose results are unknown.
 	Calls     int `json:"calls"`
 	Unmatched int `json:"callsWithoutResult"`
-	// Requests counts those that the new Idea makes.
+	// Requests counts the Requests that the new Idea makes.
 	Requests int `json:"requests"`
 }
 
@@ -44,7 +44,7 @@ type Report struct {
 type ApprovalCounts struct {
 	Then int `json:"then"`
 	Now  int `json:"now"`
-	// Automatic counts the decisions that nobody had taken then: such a Call was approved here.
+	// Automatic counts the decisions that nobody took then, where the backtest approved the Call.
 	Automatic int `json:"approvedHere"`
 }
 
@@ -79,8 +79,8 @@ func (i InstanceReport) Name(several bool) string {
 // Differs counts the instances that are not known to be the same.
 func (r *Report) Differs() int { return r.Different + r.Unknown }
 
-// Compare runs a new Idea over the instances of past processes and says what would differ. bind says what runs a Tool;
-// planner answers Requests, and where it is nil every instance gets the Calls that the LLM planned for it then. The
+// Compare runs a new Idea over the instances of past processes and reports what would differ. bind says what runs a
+// Tool. planner answers Requests; if it is nil, every instance gets the Calls that the LLM planned for it then. The
 // error is for an Idea that does not fit the instances, or for a Planner that cannot go on.
 func Compare(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafile.ToolBindings, planner Planner,
 	past ...*FinishedProcess) (*Report, error) {
@@ -139,7 +139,8 @@ func (r *Report) addChain(idea *ideafile.Idea, bind func(*ideafile.Idea) ideafil
 	return nil
 }
 
-// countTraces adds what was asked, and what is not known.
+// countTraces adds up the Calls of two traces: those that ran, those about which people are asked, and the unknown
+// ones.
 func (r *Report) countTraces(then, now *trace) {
 	for _, c := range then.calls {
 		if c.ran {
@@ -160,8 +161,8 @@ func (r *Report) countTraces(then, now *trace) {
 	}
 }
 
-// compareOutput compares the outputs of a process whose instances are all the same. An output that refers to State is
-// not a value yet.
+// compareOutput compares the outputs of a process whose instances are all the same. It skips a recorded output that
+// refers to State, which is not a value yet.
 func (r *Report) compareOutput(c *chain, output any, complete bool) {
 	refs, err := refexpr.FindReferences(c.output)
 	if !complete || c.output == nil || err != nil || len(refs) > 0 || jsonval.Equal(c.output, output) {
@@ -172,7 +173,7 @@ func (r *Report) compareOutput(c *chain, output any, complete bool) {
 			briefJSON(c.output))})
 }
 
-// summarize groups what differs.
+// summarize groups the differences by kind.
 func (r *Report) summarize() {
 	at := map[string]int{}
 	add := func(kind, about, name string) {
@@ -197,7 +198,7 @@ func (r *Report) summarize() {
 	}
 }
 
-// String is a group in one line.
+// String describes a group in one line.
 func (g Group) String() string {
 	return fmt.Sprintf("%s: %s (in %s)", g.Kind, g.About, diag.FirstNamesAndCount(g.Instances))
 }

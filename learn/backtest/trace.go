@@ -12,27 +12,27 @@ import (
 	"processidea/model/refexpr"
 )
 
-// trace is how one run of an instance went.
+// trace records how one run of an instance went.
 type trace struct {
 	calls []*tracedCall // in Plan order
 	state any
-	// status is how the instance ended; empty where it did not, and unknown says why.
+	// status is how the instance ended. It is empty if the instance did not end, and unknown says why.
 	status        ideafile.InstanceStatus
 	fault         *diag.Fault
 	unknown       []string
-	steps         []ideafile.StepOutcome // of its instructions, where it has ended
-	direct        bool                   // of a new run: a Plan runs the instance, so that no Calls come later
-	branchDiffers bool                   // of a past: a Call was skipped there and not here, or the reverse
+	steps         []ideafile.StepOutcome // of its instructions, if it has ended
+	direct        bool                   // in a new run: a Plan runs the instance, so no Calls come later
+	branchDiffers bool                   // in a replay: a Call was skipped then and not here, or the reverse
 }
 
-// tracedCall is a Call with what became of it.
+// tracedCall is a Call with its outcome.
 type tracedCall struct {
 	id   string
 	tool string
-	// params are resolved: those that would have run, as a person was shown them; nil where what they read was not
-	// there.
+	// params are the resolved parameters of the Call as a person was shown it, before decisions. They are nil if a
+	// value that they read was missing.
 	params jsonval.Object
-	// executedTool and ranParams are what ran after people's decisions; empty where nothing did.
+	// ranTool and ranParams are the Tool and the parameters after people's decisions.
 	ranTool      string
 	ranParams    jsonval.Object
 	ran          bool
@@ -43,9 +43,9 @@ type tracedCall struct {
 	reason       string // why it did not run
 	result       any
 	hasResult    bool
-	unknown      bool // it would run, and what it would give is not known
+	unknown      bool // it would run, with an unknown result
 	writtenByLLM bool // the LLM wrote its result
-	approved     int  // how often it was approved here, since nobody had decided on such a Call
+	approved     int  // how often the backtest approved it, since nobody had decided on such a Call
 	output       refexpr.OutputPath
 	depth        int // the length of the longest chain of Calls before it
 
@@ -53,7 +53,8 @@ type tracedCall struct {
 	handedBack jsonval.Object
 }
 
-// matters reports whether a Call had an effect, or would have had but for a person: the others leave nothing behind.
+// matters reports whether a Call had an effect, or would have had one if no person had stopped it. Other Calls leave
+// nothing behind.
 func (c *tracedCall) matters() bool {
 	return c.ran || c.unknown || len(c.decisions) > 0
 }
@@ -96,7 +97,8 @@ func whyNotRun(rec *dataflow.CallRecord) string {
 	return ""
 }
 
-// setDepths counts for every Call the Calls that stand before it in the graph: those that write what it reads.
+// setDepths sets for every Call the length of the longest chain of Calls before it in the graph. A Call comes before
+// another if it writes what the other reads.
 func setDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
 	reads := make([][]jsonval.Path, len(calls))
 	for n, rec := range records {
@@ -107,7 +109,7 @@ func setDepths(calls []*tracedCall, records []*dataflow.CallRecord) {
 			}
 		}
 	}
-	// A chain of n Calls is n deep at most; Calls that wait for each other go no deeper.
+	// A chain of n Calls has depth n at most. Calls that wait for each other are not raised beyond that.
 	for round, moved := 0, true; moved && round < len(calls); round++ {
 		moved = false
 		for n, c := range calls {

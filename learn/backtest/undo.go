@@ -9,9 +9,9 @@ import (
 	"processidea/model/turn"
 )
 
-// undoWrites finds the State with which an instance began whose first Idea was sealed when Calls of a direct Plan had
-// ended: what they wrote is taken out of the State that it ended with. That it was found is seen when the instance is
-// repeated. An object that is empty then may have been there, or have come with a write: prune says that it came.
+// undoWrites finds the State with which an instance began, if Calls of a direct Plan had ended before its first Idea
+// was sealed. It takes their writes out of the final State. A replay of the instance then shows whether that State was
+// right. An object left empty may have been there before, or have come with a write; prune removes it.
 func (of *chain) undoWrites(i *pastInstance, prune bool) {
 	i.undone = true
 	state := i.finalState
@@ -25,8 +25,8 @@ func (of *chain) undoWrites(i *pastInstance, prune bool) {
 		func(m ideafile.Message) bool { return m.PayloadKind == ideafile.TypeState }), m)
 }
 
-// hasEndedDirectCalls reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. In a
-// fork they had, and its first Idea tells with what it began.
+// hasEndedDirectCalls reports whether Calls of a direct Plan had ended when the instance's first Idea was sealed. It is
+// false for a fork, whose first Idea shows what the instance began with.
 func hasEndedDirectCalls(first *ideafile.Idea, token string) bool {
 	if jsonval.At(first.Source, "meta", "origin") != nil {
 		return false
@@ -61,8 +61,8 @@ func withoutWrite(state any, e turn.LogEntry, prune bool) any {
 	return removeValue(state, e.Path, prune)
 }
 
-// removeValue is a State without the value at a path, and without the objects above it that are empty then where prune
-// says so.
+// removeValue is a State without the value at a path. With prune, it also removes the objects above it that are then
+// empty.
 func removeValue(state any, p jsonval.Path, prune bool) any {
 	for ; len(p) > 0; p = p[:len(p)-1] {
 		less, ok := jsonval.RemoveAt(state, p)

@@ -6,21 +6,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxChance is how often conditions that tell nothing may be believed.
+// maxChance bounds the probability that a meaningless condition is believed.
 const maxChance = 1.0 / 20
 
-// isBelievable reports whether a condition of some tests that separates k of n samples is too unlikely to do so by
+// isBelievable reports whether a condition of this size that separates k of n samples is too unlikely to do so by
 // chance.
 func isBelievable(fields []*field, size, k, n int) bool {
 	return math.Log2(separableSets(fields, size, k, n))-math.Log2(maxChance) <= log2Choose(n, k)
 }
 
-// family is what can be asked of one field: how many tests there are, and how many chains they form. The tests of a
-// chain, such as the thresholds of a number, hold in fewer and fewer samples, so that at most one of them holds in
-// exactly k.
+// family counts the possible tests of one field, and the chains that they form. The tests of a chain, such as the
+// thresholds of a number, hold in fewer and fewer samples, so at most one of them holds in exactly k.
 type family struct{ tests, chains float64 }
 
-// separableSets bounds the number of ways to choose k of the samples that conditions of this size can tell from the
+// separableSets bounds the number of ways to choose k of the samples that conditions of this size can separate from the
 // rest.
 func separableSets(fields []*field, size, k, n int) float64 {
 	single, lists := 0.0, 0.0
@@ -45,9 +44,9 @@ func separableSets(fields []*field, size, k, n int) float64 {
 	return max(1, combinedSets(families, size)+lists)
 }
 
-// combinedSets bounds how many ways to choose k of the samples two or three tests together tell from the rest, whether
-// all must hold or one: of one of the families it takes the chains alone, since with the other tests given at most one
-// test of a chain tells exactly k.
+// combinedSets bounds in how many ways two or three tests together can separate k of the samples, as a conjunction or a
+// disjunction. For one of the families it counts only the chains: given the other tests, at most one test of a chain
+// separates exactly k.
 func combinedSets(families []family, size int) float64 {
 	sum := 0.0
 	for n, a := range families {
@@ -64,7 +63,8 @@ func combinedSets(families []family, size int) float64 {
 	return sum
 }
 
-// valueCounts counts the samples by what is told apart of the field one by one: its values, or whether it is there.
+// valueCounts counts the samples by the values of the field if these are compared one by one, or else by whether the
+// field is there. It is nil for lengths, and for a field that is always there.
 func (f *field) valueCounts() map[string]int {
 	if f.listsValues() {
 		return f.categories()
@@ -96,7 +96,8 @@ func exactSets(values map[string]int, k, n int) (sets float64) {
 	return sets
 }
 
-// thresholds is the family of a number: from above and from below, with and without the samples that have none.
+// thresholds is the family of tests of a number: bounds from above and from below, with and without the samples that
+// have no number.
 func (f *field) thresholds() family {
 	distinct, specials := map[float64]bool{}, map[string]bool{}
 	for n, x := range f.numbers {

@@ -6,10 +6,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Cover returns the test that holds in every sample of the class and in as few others as may be: others in which it
-// holds may remain. Unless then holds in those others in which it does not. It is not believed where k samples would
-// all be on its side by chance: for m of n samples on the other side, C(n-m, k) of C(n, k) ways to choose the class,
-// for each test that could be written.
+// Cover returns the test that holds in every sample of the class and in as few others as possible; it may still hold in
+// some of them. outside lists the others in which it does not hold, and in which Unless holds. The test is not believed
+// if all k samples of the class could be on its side by chance. With m of n samples on the other side, that is so for
+// C(n-m, k) of the C(n, k) ways to choose the class, for each test that could be written.
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	class, others := s.splitSamples()
 	fields := readFields(s.Samples)

@@ -7,27 +7,27 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Bounds of what is looked at.
+// Bounds of the fields that are read.
 const (
 	maxFieldDepth = 8   // how deep in a sample fields are looked for
-	maxFields     = 400 // of one sample
-	maxText       = 120 // of a text that is compared as a value, in bytes
+	maxFields     = 400 // fields of all samples together
+	maxText       = 120 // bytes of a text that is compared as a value
 )
 
-// field is one place in the samples, with what each has there.
+// field is one place in the samples, with what each sample has there.
 type field struct {
 	path            jsonval.Path
 	isLength        bool // the values are the lengths of lists
 	values          []any
 	has             []bool
-	numbers         []float64 // of those values that are numbers
+	numbers         []float64 // the values that are numbers
 	isNumber        []bool
-	comparisonTexts []string // the value as text: what is compared where values are told apart; "" where there is none
+	comparisonTexts []string // each value as text, to compare values one by one; "" if there is none
 	scalar          bool     // all values are texts, numbers, flags or null
 	numeric         bool     // all values are numbers or null, and some are numbers
 }
 
-// readFields lists the fields that any sample has, in the order of their paths.
+// readFields lists the fields in which the samples differ, in the order of their paths.
 func readFields(samples []Sample) []*field {
 	byName := map[string]*field{}
 	for n, sample := range samples {
@@ -42,7 +42,7 @@ func readFields(samples []Sample) []*field {
 	return list
 }
 
-// collectFields adds what one sample has at a path and below.
+// collectFields adds the fields that one sample has at a path and below.
 func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v any) {
 	add := func(name string, v any, isLength bool) bool {
 		f := byName[name]
@@ -72,7 +72,7 @@ func collectFields(byName map[string]*field, total, n int, path jsonval.Path, v 
 	}
 }
 
-// deriveKind derives from the values what kind of field it is.
+// deriveKind derives the kind of the field from its values.
 func (f *field) deriveKind() {
 	f.scalar, f.comparisonTexts = true, make([]string, len(f.values))
 	f.numbers, f.isNumber = make([]float64, len(f.values)), make([]bool, len(f.values))
@@ -104,7 +104,7 @@ func (f *field) deriveKind() {
 	}
 }
 
-// varies reports whether the field tells any two samples apart.
+// varies reports whether any two samples differ in the field.
 func (f *field) varies() bool {
 	for n := range f.values {
 		if f.has[n] != f.has[0] || ((f.scalar || f.numeric) && f.comparisonTexts[n] != f.comparisonTexts[0]) {

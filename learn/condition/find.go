@@ -10,7 +10,7 @@ import (
 // MinSide is the minimum number of samples on each side.
 const MinSide = 3
 
-// Sample is what was there at one time, a JSON value, and whether it belongs to the class.
+// Sample is a JSON value that was observed at one time, and whether it belongs to the class.
 type Sample struct {
 	Name    string
 	View    any
@@ -20,14 +20,14 @@ type Sample struct {
 // Search looks for a condition over samples.
 type Search struct {
 	Samples []Sample
-	// NameOf names a place in the samples for people; nil: as its path is written.
+	// NameOf names a place in the samples for people. If it is nil, they see the place's path.
 	NameOf func(jsonval.Path) string
 }
 
 // Condition separates the samples of the class from the others.
 type Condition struct {
-	// When holds in every sample of the class, and Unless in every other. Both are JSON Schemas. Neither holds for what
-	// is not known.
+	// When holds in every sample of the class, and Unless in every other. Both are JSON Schemas. Neither holds where
+	// the outcome is unknown.
 	When, Unless jsonval.Object
 	// UnlessRounded is Unless with thresholds at round numbers between the two sides.
 	UnlessRounded jsonval.Object
@@ -35,10 +35,10 @@ type Condition struct {
 	// samples as well.
 	Text         string
 	Alternatives []string
-	// Undecided lists, in words, what no sample showed and a longer condition might decide otherwise: neither When nor
-	// Unless holds there.
+	// Undecided lists, in words, cases that no sample showed and that a longer condition might decide otherwise.
+	// Neither When nor Unless holds there.
 	Undecided []string
-	// Size is of how many tests it is made.
+	// Size is the number of tests, where a test of n values counts n times.
 	Size int
 	// Reads lists the places that the condition reads.
 	Reads []jsonval.Path
@@ -56,11 +56,11 @@ type Doubt struct {
 // String returns the reason.
 func (d *Doubt) String() string { return d.Reason }
 
-// hypothesis is a set of tests. All hold in the samples of one side; in each sample of the other side at least one
-// fails.
+// hypothesis is a set of tests. All of them hold in the samples of one side. In each sample of the other side at least
+// one of them fails.
 type hypothesis struct {
 	tests   []*test
-	inClass bool // the side in which all hold is the class
+	inClass bool // all tests hold in the class, not in the others
 }
 
 // Find returns the simplest condition that separates the samples, or why there is none.
@@ -77,7 +77,7 @@ func (s Search) Find() (*Condition, *Doubt) {
 			found = append(found, hypothesis{chosen, true})
 		}
 		for _, chosen := range excludingTests(reverse, class, size) {
-			if len(chosen) > 1 { // one test is the reverse of another
+			if len(chosen) > 1 { // a single test is the reverse of one in tests
 				found = append(found, hypothesis{chosen, false})
 			}
 		}
@@ -115,7 +115,7 @@ func (s Search) doubtOfSeparation() *Doubt {
 	return &Doubt{Reason: fmt.Sprintf("no condition of at most %d tests tells them apart", maxSize)}
 }
 
-// judgeHypotheses makes a Condition of all equally simple hypotheses, if they are to be believed.
+// judgeHypotheses makes a Condition of all equally simple hypotheses, if they are believable.
 func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, class, others []int) (*Condition,
 	*Doubt) {
 	text := s.describe(found[0], class, others)
@@ -136,7 +136,7 @@ func (s Search) judgeHypotheses(found []hypothesis, fields []*field, size int, c
 	return c, nil
 }
 
-// conditionOf is the Condition that hypotheses say together, but for what holds by each of them alone.
+// conditionOf is the Condition that the hypotheses make together, still without When and Unless.
 func (s Search) conditionOf(found []hypothesis, size int, class, others []int) *Condition {
 	c := &Condition{Text: s.describe(found[0], class, others), Size: size, InClass: len(class),
 		Total: len(s.Samples)}
@@ -176,7 +176,7 @@ func (h hypothesis) excludedBy(t *test, excluded []int) []int {
 	})
 }
 
-// constraints returns, test by test, what is so in the class, and what in the others.
+// constraints returns, for each test, what holds in the class, and what holds in the others.
 func (h hypothesis) constraints(class, others []int, rounded bool) (holds, fails []constraint) {
 	own, excluded := h.splitSamples(class, others)
 	for _, t := range h.tests {
@@ -190,7 +190,7 @@ func (h hypothesis) constraints(class, others []int, rounded bool) (holds, fails
 	return fails, holds
 }
 
-// schemas returns what holds in the class, and what holds in the others.
+// schemas returns a JSON Schema that holds in the class, and one that holds in the others.
 func (h hypothesis) schemas(class, others []int, rounded bool) (holds, fails jsonval.Object) {
 	in, out := h.constraints(class, others, rounded)
 	if h.inClass {

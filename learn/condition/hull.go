@@ -7,15 +7,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// hull is what the samples of one side span in all fields together. Every condition whose tests all hold on this side
-// holds within it.
+// hull is the region that the samples of one side span in all fields together. Every condition whose tests all hold on
+// this side also holds within the hull.
 type hull struct {
 	spans       []*span
 	own, others []int
 }
 
-// newHull spans the samples of one side. It returns nil where no condition of up to maxSize tests holds in them all and
-// in none of the others: then nothing follows from what they have in common.
+// newHull spans the samples of one side. It returns nil if no condition of up to maxSize tests holds in all of them and
+// in none of the others, since nothing follows then from what they have in common.
 func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 	h := &hull{own: own, others: others}
 	for _, f := range fields {
@@ -36,7 +36,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 			continue
 		}
 		if size == maxSize && len(sets) <= maxHypotheses {
-			h.keepFieldsOf(sets) // there is no room for one more test
+			h.keepFieldsOf(sets) // a condition has no room for one more test
 		}
 		h.openEnds()
 		return h
@@ -44,7 +44,7 @@ func newHull(fields []*field, found []hypothesis, own, others []int) *hull {
 	return nil
 }
 
-// testsOf lists the tests of a field in conditions.
+// testsOf lists the tests of a field in found conditions.
 func testsOf(found []hypothesis, f *field) (tests []*test) {
 	for _, h := range found {
 		for _, t := range h.tests {
@@ -64,7 +64,7 @@ func (h *hull) keepFieldsOf(sets [][]*test) {
 	})
 }
 
-// openEnds leaves numbers unbounded where that is sound, and all of the other side are outside still.
+// openEnds leaves numbers unbounded where that is sound, as long as all samples of the other side stay outside.
 func (h *hull) openEnds() {
 	for _, s := range h.spans {
 		for _, end := range []kind{atLeast, atMost} {
@@ -76,7 +76,7 @@ func (h *hull) openEnds() {
 	}
 }
 
-// schema holds within the hull.
+// schema returns a JSON Schema that holds within the hull.
 func (h *hull) schema() jsonval.Object {
 	var all []constraint
 	for _, s := range h.spans {
@@ -87,15 +87,15 @@ func (h *hull) schema() jsonval.Object {
 	return allOf(viewSchemas(all))
 }
 
-// bound is that a field has what samples outside of the hull have, or lies still farther out.
+// bound says that a field has a value that samples outside of the hull have, or lies even farther out.
 type bound struct {
 	span    *span
 	kind    kind // atLeast, atMost or member
 	samples []int
 }
 
-// reachOf lists by which fields a sample is outside: whatever has the same there, or more of it, cannot be told from
-// the sample by any condition that holds within the hull.
+// reachOf lists the fields by which a sample is outside of the hull. A view with the same values there, or values
+// farther out, cannot be told from the sample by any condition that holds within the hull.
 func (h *hull) reachOf(n int) (list []bound) {
 	for _, s := range h.spans {
 		if k, out := s.outside(n); out {
@@ -105,7 +105,7 @@ func (h *hull) reachOf(n int) (list []bound) {
 	return list
 }
 
-// outsideSchema holds for what every condition leaves out that holds within the hull.
+// outsideSchema returns a JSON Schema for what is excluded by every condition that holds within the hull.
 func (h *hull) outsideSchema() jsonval.Object {
 	var reaches [][]bound
 	for _, n := range h.others {
@@ -124,7 +124,8 @@ func (h *hull) outsideSchema() jsonval.Object {
 	return anyOf(reached)
 }
 
-// addReach adds a reach to those that no other one holds. Such as differ in the values of one field alone become one.
+// addReach adds a reach to a list in which no reach is within another. Reaches that differ only in the values of one
+// field become one.
 func addReach(list [][]bound, reach []bound) [][]bound {
 	for n, old := range list {
 		if isWithin(reach, old) {
@@ -140,7 +141,7 @@ func addReach(list [][]bound, reach []bound) [][]bound {
 	return append(list, reach)
 }
 
-// isWithin reports whether all that is in reach a is in reach b.
+// isWithin reports whether everything in reach a is also in reach b.
 func isWithin(a, b []bound) bool {
 	return !slices.ContainsFunc(b, func(outer bound) bool {
 		return !slices.ContainsFunc(a, func(inner bound) bool { return inner.isWithin(outer) })
@@ -162,7 +163,7 @@ func (b bound) isWithin(o bound) bool {
 	})
 }
 
-// differInValues returns the one bound in which two reaches have other values of the same field.
+// differInValues returns the index of the only bound in which two reaches differ, by other values of the same field.
 func differInValues(a, b []bound) (at int, ok bool) {
 	if len(a) != len(b) {
 		return 0, false
@@ -211,7 +212,8 @@ func (h *hull) describeUnseen(describe func(constraint) string) (list []string) 
 	return list
 }
 
-// isAbout reports whether a test says that some samples, which lie beyond others in this way, are on the other side.
+// isAbout reports whether a test decides that some samples, which lie beyond this side in the direction k, are on the
+// other side.
 func (t *test) isAbout(beyond, own []int, k kind) bool {
 	holdsBeyond := slices.ContainsFunc(own, func(n int) bool { return t.excludes[n] })
 	return t.excludes[beyond[0]] || holdsBeyond && (k == member || t.kind == k)

@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// roundedSchema is the bound of a zone that ends at one sample, where the first of the other side lies at near. The
+// roundedSchema bounds a zone that ends at the sample edge, where near is the first sample of the other side. The
 // threshold itself belongs to the lower side, so that the zones of the two sides fit together.
 func (f *field) roundedSchema(k kind, edge, near int) jsonval.Object {
 	low, high := min(f.numbers[edge], f.numbers[near]), max(f.numbers[edge], f.numbers[near])

@@ -27,7 +27,7 @@ func viewSchemas(zones []constraint) []jsonval.Object {
 	return jsonval.Map(zones, constraint.viewSchema)
 }
 
-// nestedSchema is a JSON Schema of objects in each other, down to what the value at a path must fit.
+// nestedSchema is a JSON Schema of nested objects, down to the schema of the value at a path.
 func nestedSchema(path jsonval.Path, valueSchema jsonval.Object, required bool) jsonval.Object {
 	if len(path) == 0 {
 		return valueSchema
@@ -104,7 +104,7 @@ func mergeSchemas(a, b jsonval.Object) (jsonval.Object, bool) {
 	return out, true
 }
 
-// stricterBound returns the stricter of two bounds of a keyword.
+// stricterBound maps a keyword to a function that returns the stricter of two bounds.
 var stricterBound = map[string]func(a, b any) any{
 	"minimum": greaterNumber, "minItems": greaterNumber, "exclusiveMinimum": greaterNumber, "maximum": smallerNumber,
 	"maxItems": smallerNumber,

@@ -19,13 +19,13 @@ const (
 type span struct {
 	field     *field
 	how       int
-	tokens    map[string]bool // what is not between two numbers: values, absence
+	tokens    map[string]bool // what is not in a range of numbers: values, absence
 	low, high int             // the samples with the smallest and the greatest number; -1: there is none
-	isOpen    map[kind]bool   // nothing is bounded there: above with atLeast, below with atMost
-	tests     []*test         // of a condition that was found
+	isOpen    map[kind]bool   // no bound there: atLeast is the upper end, atMost the lower
+	tests     []*test         // the tests of the field in found conditions
 }
 
-// spanKind chooses how to span a field; ok is false if no condition would test it, as texts that never repeat.
+// spanKind chooses how to span a field; ok is false if no condition would test it, for example texts that never repeat.
 func (f *field) spanKind(asValues bool) (how int, ok bool) {
 	switch {
 	case f.isLength:
@@ -40,7 +40,7 @@ func (f *field) spanKind(asValues bool) (how int, ok bool) {
 	return ofPresence, slices.Contains(f.has, true) && slices.Contains(f.has, false)
 }
 
-// repeats reports whether the values of a field are few, and come more than once.
+// repeats reports whether the distinct values of a field are few, and occur at least twice on average.
 func (f *field) repeats() bool {
 	distinct, count := map[string]bool{}, 0
 	for n, has := range f.has {
@@ -63,7 +63,7 @@ func newSpan(f *field, how int, own []int) *span {
 	return s
 }
 
-// tokenOf is what a sample has in the field, where that is not a number between others.
+// tokenOf is what a sample has in the field, unless that is a number in a range.
 func (s *span) tokenOf(n int) string {
 	switch {
 	case s.how == ofPresence && s.field.has[n]:
@@ -91,9 +91,9 @@ func (s *span) outside(n int) (kind, bool) {
 	return member, !s.tokens[s.tokenOf(n)]
 }
 
-// mayOpen reports whether what lies beyond an end of the numbers can be let in: of a field that a found condition
-// tests, where no sample of the other side lies there; of another one, where so few samples do that no part of a
-// condition is likely to be about them.
+// mayOpen reports whether an end of the numbers may be left unbounded. In a field that a found condition tests, no
+// sample of the other side may lie beyond the end. In another field, so few may that no part of a condition is likely
+// to be about them.
 func (s *span) mayOpen(others []int, total int, end kind) bool {
 	beyond := 0
 	for _, n := range others {
@@ -104,14 +104,15 @@ func (s *span) mayOpen(others []int, total int, end kind) bool {
 	return s.low >= 0 && (len(s.tests) > 0 && beyond == 0 || len(s.tests) == 0 && isRare(beyond, total))
 }
 
-// A part of a condition that fewer than rareShare of the samples fail is not reckoned with, where that there are so few
-// is no chance.
+// A part of a condition that fewer than rareShare of the samples fail is ignored. That they are fewer must be
+// significant at the level rareSignificance.
 const (
 	rareShare        = 0.1
 	rareSignificance = 1e-4
 )
 
-// isRare reports whether m of n samples are too few for a share of rareShare.
+// isRare reports whether m of n samples are too few for a share of rareShare: the probability of m or fewer is then at
+// most rareSignificance.
 func isRare(m, n int) bool {
 	sum := 0.0
 	for k := range m + 1 {

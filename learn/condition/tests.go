@@ -22,9 +22,9 @@ const (
 // Bounds of a search.
 const (
 	maxSize        = 3  // tests in a condition
-	maxTests       = 80 // that are combined
+	maxTests       = 80 // tests that are combined
 	maxHypotheses  = 24 // conditions of one length that separate the samples
-	maxNumberEnums = 12 // distinct numbers that are told apart as values
+	maxNumberEnums = 12 // distinct numbers that are compared one by one
 )
 
 // test is one test of one field: the narrowest that holds in all samples of one side.
@@ -33,7 +33,7 @@ type test struct {
 	kind     kind
 	size     int // as how many tests it counts
 	excludes []bool
-	count    int // of what it excludes
+	count    int // of the samples that it excludes
 }
 
 // testsFor lists the tests that hold in all samples of one side and exclude some of the other.
@@ -102,7 +102,7 @@ func (f *field) presenceTests(own, others []int) []*test {
 	return nil
 }
 
-// categories counts the samples by what they have.
+// categories counts the samples by their values of the field.
 func (f *field) categories() map[string]int {
 	count := map[string]int{}
 	for _, key := range f.comparisonTexts {
@@ -111,7 +111,7 @@ func (f *field) categories() map[string]int {
 	return count
 }
 
-// listsValues reports whether the field's values are told apart one by one.
+// listsValues reports whether the field's values are compared one by one.
 func (f *field) listsValues() bool {
 	return f.scalar && (!f.numeric || len(f.categories()) <= maxNumberEnums)
 }
@@ -131,7 +131,7 @@ func (f *field) memberTest(own, others []int) *test {
 	return f.newTest(member, size, others, func(n int) bool { return keys[f.comparisonTexts[n]] })
 }
 
-// extremes are the samples with the smallest and the greatest number; -1: none has one.
+// extremes are the samples with the smallest and the greatest number, or -1 if none has a number.
 func (f *field) extremes(samples []int) (low, high int) {
 	low, high = -1, -1
 	for _, n := range samples {
@@ -246,7 +246,7 @@ func (f *field) boundSchema(k kind, bound any) jsonval.Object {
 	return jsonval.Object{"type": name, f.boundKeyword(k): bound}
 }
 
-// excludingTests lists the sets of tests, as many in each as the size says, that together exclude the whole other side.
+// excludingTests lists the sets of tests, each of the given size in total, that together exclude the whole other side.
 func excludingTests(tests []*test, others []int, size int) [][]*test {
 	var found [][]*test
 	var extend func(from int, chosen []*test, left int)

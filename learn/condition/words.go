@@ -45,7 +45,7 @@ func (s Search) describeConstraint(z constraint) string {
 	return text
 }
 
-// comparisons say in words what a keyword of JSON Schema asks of a place.
+// comparisons describe in words what a keyword of JSON Schema requires of a place.
 var comparisons = map[string]string{
 	"minimum": "%s ≥ %s", "maximum": "%s ≤ %s", "exclusiveMinimum": "%s > %s",
 	"minItems": "%s has %s elements or more", "maxItems": "%s has at most %s elements",

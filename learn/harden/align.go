@@ -9,7 +9,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// String names a Call as people would: its tool, where its result goes, and which of several such Calls it is.
+// String names a Call as people would: by its tool, where its result goes, and its number among such Calls.
 func (c *mergedCall) String() string {
 	name := c.key.tool
 	if c.key.path != "" {
@@ -26,7 +26,7 @@ func (h *hardener) instancesOf(call *mergedCall) []*instanceRun {
 	return jsonval.Filter(h.instances, func(r *instanceRun) bool { return call.recordedByInstance[r] != nil })
 }
 
-// alignCalls brings the Calls of all instances into one order that keeps the order within each instance, as far as the
+// alignCalls brings the Calls of all instances into one order. It keeps the order within each instance, as far as the
 // instances agree.
 func (h *hardener) alignCalls() {
 	callsByKey := map[alignmentKey]*mergedCall{}
@@ -76,8 +76,8 @@ func (c *recordedCall) alignmentKey() alignmentKey {
 	return key
 }
 
-// orderCalls sorts the Calls topologically. Among Calls that are ready, and within a cycle, the first one known comes
-// first.
+// orderCalls sorts the Calls topologically. Among Calls that are ready, and within a cycle, the Call that was found
+// first comes first.
 func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCall]bool) []*mergedCall {
 	var out []*mergedCall
 	for left := slices.Clone(calls); len(left) > 0; {
@@ -91,8 +91,8 @@ func orderCalls(calls []*mergedCall, predecessors map[*mergedCall]map[*mergedCal
 	return out
 }
 
-// dropUnusedCalls drops the Calls that never ran, and are nowhere skipped because another Call had written their path.
-// One that ran and failed wherever it was planned stays: what was wrong with its Tool then need not be wrong for good.
+// dropUnusedCalls drops the Calls that never ran and were nowhere skipped because another Call had written their path.
+// A Call that ran and failed wherever it was planned stays: its Tool may have been broken only at that time.
 func (h *hardener) dropUnusedCalls() {
 	h.dropCalls(func(c *mergedCall) bool {
 		planned := h.instancesOf(c)
@@ -111,7 +111,7 @@ func (h *hardener) dropUnusedCalls() {
 	})
 }
 
-// endedWithAny reports whether the Call ended in one of these ways in any instance.
+// endedWithAny reports whether the Call has one of these statuses in any instance.
 func (c *mergedCall) endedWithAny(ways ...ideafile.CallStatus) bool {
 	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {

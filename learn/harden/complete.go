@@ -7,9 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MarkComplete has the Plan never ask an LLM, whatever happens: an instance with which something fails has failed. So
-// nothing is left of config.quality and config.settle, which say how LLMs are asked. It is refused where something is
-// not generalised.
+// MarkComplete makes the Plan never ask an LLM: an instance in which something fails has failed. So it removes
+// config.quality and config.settle, which say how LLMs are asked. It returns an error if there are Differences.
 func (h *Result) MarkComplete() error {
 	if n := len(h.Differences); n > 0 {
 		return fmt.Errorf(

@@ -14,24 +14,24 @@ import (
 	"processidea/model/statelog"
 )
 
-// callCondition is when a Call runs, as it was found.
+// callCondition is the condition that was found for a Call.
 type callCondition struct {
 	refexpr.Condition
 	text        string
-	fromStart   bool // it looks at nothing that a Call writes
+	fromStart   bool // it reads nothing that a Call writes
 	inInstances map[*instanceRun]bool
 }
 
-// conditionSearch looks for what tells the instances that had a Call from those that had not.
+// conditionSearch looks for what separates the instances that had a Call from those that did not.
 type conditionSearch struct {
 	call    *mergedCall
-	visible []*mergedCall // the Calls whose results were there when it was planned
-	hidden  []*mergedCall // earlier ones of the Plan that may not have ended: what they write is ignored
+	visible []*mergedCall // the Calls whose results existed when it was planned
+	hidden  []*mergedCall // earlier Calls of the Plan that may not have ended: what they write is ignored
 	search  condition.Search
 }
 
-// findConditions looks for the conditions of Calls that would run in instances that ended without them, and reports
-// whether it found one. For the others it notes the reason, which is told where the Call is dropped.
+// findConditions looks for conditions of Calls that would run in instances that ended without them, and reports whether
+// it found one. For each other such Call it notes the reason, which is reported when the Call is dropped.
 func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 	found := false
 	for _, c := range h.mergedCalls {
@@ -73,13 +73,13 @@ func (h *hardener) findConditions(unplanned map[*mergedCall]bool) bool {
 	return found
 }
 
-// wasReached reports whether a Call came to its turn in an instance: it was planned there, and nothing blocked it.
+// wasReached reports whether a Call was planned in an instance, and not blocked there.
 func (c *mergedCall) wasReached(r *instanceRun) bool {
 	recorded := c.recordedByInstance[r]
 	return recorded != nil && recorded.Status != ideafile.Blocked
 }
 
-// allInClass reports whether the Call came to its turn in every instance: no condition tells them apart.
+// allInClass reports whether the Call was reached in every instance, so that no condition can separate them.
 func (s *conditionSearch) allInClass() bool {
 	return !slices.ContainsFunc(s.search.Samples, func(sample condition.Sample) bool { return !sample.InClass })
 }
@@ -103,7 +103,7 @@ func countInstances(n int) string {
 	return strconv.Itoa(n) + " instances"
 }
 
-// newConditionSearch collects what each instance saw when the Call was planned, or could have been.
+// newConditionSearch collects what each instance could see when the Call was planned, or could have been planned.
 func (h *hardener) newConditionSearch(c *mergedCall) *conditionSearch {
 	s := &conditionSearch{call: c}
 	for _, d := range h.mergedCalls {
@@ -132,9 +132,9 @@ func (s *conditionSearch) inClassByInstance(all []*instanceRun) map[*instanceRun
 	return in
 }
 
-// endedBefore reports whether a Call was seen to have ended where another one was planned, and never to be planned with
-// it or later. Of two that no instance had both, the Request tells. Of two Calls of one Plan that ran directly, only
-// what the condition of the later one looks at counts.
+// endedBefore reports whether a Call always ended before another one was planned. For two Calls that no instance had
+// both, the Request numbers decide. For two Calls of a Plan that ran directly, a Call ended before a later one only if
+// the condition of the later one reads what it writes.
 func (c *mergedCall) endedBefore(later *mergedCall) bool {
 	if !c.sharesInstanceWith(later) {
 		_, last := c.requestRange()
@@ -180,7 +180,7 @@ func (c *mergedCall) requestRange() (first, last int) {
 	return first, last
 }
 
-// viewOf is what an instance saw: what it began with, and what the visible Calls wrote.
+// viewOf is what an instance could see: what it began with, and what the visible Calls wrote.
 func (s *conditionSearch) viewOf(r *instanceRun) jsonval.Object {
 	view := r.viewAtStart()
 	for _, d := range s.visible {
@@ -207,7 +207,7 @@ func (s *conditionSearch) isHidden(p jsonval.Path) bool {
 		func(d *mergedCall) bool { return slices.ContainsFunc(d.outputPaths(), p.Overlaps) })
 }
 
-// readsStartAlone reports whether none of the places is written by a Call.
+// readsStartAlone reports whether no visible Call writes at any of these places.
 func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 	return !slices.ContainsFunc(reads, func(p jsonval.Path) bool {
 		return p[0] == ideafile.TypeState && slices.ContainsFunc(s.visible, func(d *mergedCall) bool {
@@ -216,8 +216,8 @@ func (s *conditionSearch) readsStartAlone(reads []jsonval.Path) bool {
 	})
 }
 
-// knownCondition is the condition of a Call that stood in Plans which ran directly, put together from theirs; nil where
-// that does not tell the instances apart.
+// knownCondition joins the conditions that a Call had in Plans that ran directly. It is nil if the result does not
+// separate the instances.
 func (h *hardener) knownCondition(s *conditionSearch) *callCondition {
 	var when, unless []any
 	for n, r := range h.instances {
@@ -267,12 +267,12 @@ func (s *conditionSearch) ownRule(plan ideafile.Message) refexpr.Condition {
 	return refexpr.Condition{}
 }
 
-// sameAs reports whether a Call of a Plan is this one, whatever its condition.
+// sameAs reports whether a Call of a Plan is this one, apart from its condition.
 func (c *mergedCall) sameAs(raw jsonval.Object) bool {
 	return jsonval.SameValue(withoutCondition(raw), c.rawCall)
 }
 
-// ruleOf is the condition of a Call as it was written.
+// ruleOf is the condition that is written in a Call.
 func ruleOf(raw jsonval.Object) refexpr.Condition {
 	return refexpr.Condition{When: raw[ideafile.WhenKey], Unless: raw[ideafile.UnlessKey]}
 }

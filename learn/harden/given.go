@@ -7,14 +7,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// readGivenParams finds what each Call of an instance was given when it ran: it repeats the instance's own Calls,
-// Request by Request. The common Plan has them all at once, and what a Call reads may have another writer there.
+// readGivenParams finds what each Call of an instance was given when it ran. It replays the instance's own Calls,
+// Request by Request: in the common Plan all of them are there at once, so another Call may write what a Call reads.
 func (r *instanceRun) readGivenParams(all []*recordedCall) {
 	instance := dataflow.New(r.paletteWithoutApprovals(), r.startMessages, r.instanceToken)
 	byKey := map[ideafile.CallKey]*recordedCall{}
 	for n, c := range all {
-		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Requests are
-		// counted one up.
+		// A Plan that ran directly is Request 0, and signals cannot bring Calls of Request 0. So all Request numbers
+		// are raised by one.
 		request := c.Key.Request + 1
 		byKey[ideafile.CallKey{Request: request, Index: c.Key.Index}] = c
 		instance.AcceptCall(request, c.Key.Index, ideafile.ParseWrittenCall(c.rawCall).WithoutTarget())

@@ -13,11 +13,12 @@ import (
 	"processidea/model/turn"
 )
 
-// Difference is something that the runs do not have in common, and the instances in which it differs.
+// Difference is something that the runs do not have in common, with the instances in which it differs.
 type Difference struct {
 	Description string `json:"what"`
-	// Decide is what a person has to decide, and Where the place in the Idea at which they write it, such as
-	// context[1].plan[0].amount; empty: there is no Idea. A Plan that says it, and runs, is hardened as it is.
+	// Decide is what a person has to decide. Where is the place in the Idea at which they write it, such as
+	// context[1].plan[0].amount; it is empty if there is no Idea. If a Plan with that decision is run, it can be
+	// hardened as it is.
 	Decide    string   `json:"decide"`
 	Where     string   `json:"where,omitempty"`
 	Instances []string `json:"instances,omitempty"`
@@ -40,8 +41,8 @@ func (n Difference) String() string {
 	return n.Description + " (in " + diag.FirstNamesAndCount(n.Instances) + ")"
 }
 
-// Result is what the runs have in common. Where Differences is empty, the Idea's Plan is marked optimal, and
-// replaying it has led to the final State of every instance. Notes name what was left out without loss.
+// Result is what the runs have in common. If Differences is empty, the Idea's Plan is marked optimal, and replaying it
+// has led to the final State of every instance. Notes name what was left out without loss.
 type Result struct {
 	Idea        jsonval.Object `json:"idea"`
 	Differences []Difference   `json:"particulars"`
@@ -53,8 +54,8 @@ var ErrNothingCommon = errors.New("there is no Plan to write")
 
 // Harden finds the Plan that finished processes have in common. With template, the Idea leaves out the data that the
 // first process started with. Nothing is guessed: a difference that the data do not explain is listed in Differences.
-// An error names a process that cannot be read, has not finished, or has another palette. Where the processes have no
-// Call in common, the error wraps ErrNothingCommon, and the Result, without an Idea, says why.
+// An error names a process that cannot be read, has not finished, or has another palette. If the processes have no Call
+// in common, the error wraps ErrNothingCommon, and the Result has no Idea and says why.
 func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template bool) (*Result, error) {
 	h := &hardener{bindings: bindings, notes: []string{}, presentAtAllStarts: map[string]bool{}}
 	for _, run := range runs {
@@ -85,7 +86,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	return made, nil
 }
 
-// placeOf is where in the Idea a value is written, or, of a Call that is in no Plan, where the Call is.
+// placeOf is where in the Idea a value is written. For a value of a Call that is in no Plan, it is the first Plan.
 func (h *hardener) placeOf(at valueLocation, idea jsonval.Object) string {
 	plans := h.dividePlans()
 	first := len(jsonval.AsList(idea["context"])) - len(plans)
@@ -109,9 +110,9 @@ type hardener struct {
 	mergedCalls        []*mergedCall // the Plan's Calls, in order
 	differences        []Difference
 	notes              []string
-	planOutput         any // of the Plan
+	planOutput         any // the Plan's output
 	hasPlanOutput      bool
-	presentAtAllStarts map[string]bool // by Reference: whether it has a value in every instance at the start
+	presentAtAllStarts map[string]bool // by Reference: whether every instance has a value there at the start
 }
 
 // processRun is a finished process that has been read.
@@ -122,13 +123,13 @@ type processRun struct {
 	instances           []*instanceRun
 }
 
-// chainRun is what one chain tells: beside its Ideas, of its log, the first write of each Call.
+// chainRun is one chain: its Ideas, and the first write of each author in each instance from its log.
 type chainRun struct {
 	*past.Chain
 	writes map[writeAuthor]turn.LogEntry
 }
 
-// writeAuthor names the author of a write.
+// writeAuthor identifies who wrote, and in which instance.
 type writeAuthor struct{ author, instance string }
 
 // instanceRun is one instance from start to end.
@@ -148,24 +149,24 @@ type recordedCall struct {
 	past.Call
 	rawCall        jsonval.Object // without the condition that it had in a Plan
 	call           ideafile.Call
-	givenParams    jsonval.Object // its parameters when it ran; nil where that is not known
-	adapted        bool           // the LLM fitted them
-	conditionReads []jsonval.Path // what its condition looked at, in a Plan that ran directly
+	givenParams    jsonval.Object // its parameters when it ran; nil if they are unknown
+	adapted        bool           // the LLM fitted its parameters to the Tool
+	conditionReads []jsonval.Path // what its condition read, in a Plan that ran directly
 }
 
-// mergedCall is a Call of the common Plan, with what each instance that had it recorded.
+// mergedCall is a Call of the common Plan, with the records of the instances that had it.
 type mergedCall struct {
 	key                alignmentKey
 	recordedByInstance map[*instanceRun]*recordedCall
 	rawCall            jsonval.Object // as written in the Plan, without its condition
-	variant            string         // the parameters by which it differs from others of its key
+	variant            string         // the parameters by which it differs from other Calls with its key
 	condition          *callCondition // nil: it runs in every instance
 	doubt              string         // why no condition was found
-	untried            *recordedCall  // as a Plan that ran directly had it, where no instance had it
-	fallback           bool           // the alternative of a Call whose condition is kept
+	untried            *recordedCall  // the Call of a Plan that ran directly, if no instance recorded it
+	fallback           bool           // it is an alternative of a Call whose condition is kept
 }
 
-// alignmentKey is what Calls of different instances have in common that are one Call of the Plan: the nth with a tool,
+// alignmentKey identifies the Calls of different instances that become one Call of the Plan: the nth with a tool,
 // output path and method.
 type alignmentKey struct {
 	tool, path, method string
@@ -177,7 +178,7 @@ func (h *hardener) noCallsReason() string {
 	if len(h.differences) == 0 {
 		return "no Call ran in " + diag.FirstNamesAndCount(instanceNames(h.instances))
 	}
-	// The Calls of a process in parts may come in another order: the reason is the same.
+	// The Calls of a split process may come in another order, but the reason must be the same.
 	first := slices.MinFunc(h.differences, func(a, b Difference) int { return strings.Compare(a.String(), b.String()) })
 	return "nothing can be generalised: " + first.String() + "; decide " + first.Decide
 }
@@ -195,8 +196,8 @@ func (h *hardener) assignInstanceNames(manyProcesses bool) {
 	}
 }
 
-// addDifference records something that the instances do not have in common, and what a person has to decide. The first
-// argument, where it is a Call or a value, is what it is about.
+// addDifference records something that the instances do not have in common, and what a person has to decide. If the
+// first of args is a Call or a valueLocation, the difference is about it.
 func (h *hardener) addDifference(instances []*instanceRun, decide, format string, args ...any) {
 	difference := Difference{Description: fmt.Sprintf(format, args...), Decide: decide}
 	if len(args) > 0 {

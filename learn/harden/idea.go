@@ -65,7 +65,8 @@ func (h *hardener) ideaMeta(last *ideafile.Idea) jsonval.Object {
 	return meta
 }
 
-// dataMessagesReadByPlan describes, for each kind of data that a template's instances must bring, the form that it had.
+// dataMessagesReadByPlan returns empty Messages for the kinds of data that a template's instances must bring, each with
+// the schema of the data that the instances had.
 func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 	values := map[string][]any{}
 	for _, r := range h.instances {
@@ -95,7 +96,8 @@ func (h *hardener) dataMessagesReadByPlan() (messages []any) {
 	return messages
 }
 
-// instanceBringsData reports whether data of a kind is not in what all processes shared, and so not in a template.
+// instanceBringsData reports whether an instance has data of a kind that not all processes shared, and that a template
+// therefore lacks.
 func (h *hardener) instanceBringsData(r *instanceRun, kind string) bool {
 	return slices.ContainsFunc(r.startMessages, func(m ideafile.Message) bool {
 		return m.PayloadKind == kind && (m.InstanceToken != "" || !h.isSharedByAllProcesses(m))
@@ -112,7 +114,7 @@ func (h *hardener) isSharedByAllProcesses(m ideafile.Message) bool {
 	})
 }
 
-// sharedState is the State that belongs to no instance by name.
+// sharedState is the State of the unnamed instance, or else an empty one. It is empty in a template.
 func (h *hardener) sharedState(template bool) any {
 	if r := h.instances[0]; r.instanceToken == "" && !template {
 		return r.viewAtStart()[ideafile.TypeState]
@@ -120,7 +122,7 @@ func (h *hardener) sharedState(template bool) any {
 	return jsonval.Object{}
 }
 
-// instanceStateMessages are the State messages that the first process's instances started with.
+// instanceStateMessages are the State messages that the named instances of the first process started with.
 func (h *hardener) instanceStateMessages() []any {
 	var out []any
 	for _, r := range h.instances {

@@ -9,7 +9,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// generalizeOutput gives the Plan an output where every process has one and all take it from the same paths.
+// generalizeOutput gives the Plan an output if every process has one and all take it from the same paths.
 func (h *hardener) generalizeOutput() {
 	var common any
 	for n, process := range h.processes {
@@ -40,13 +40,14 @@ func (h *hardener) generalizeOutput() {
 	h.planOutput, h.hasPlanOutput = h.generalizeOutputLiterals(common), true
 }
 
-// outputsVary reports whether two processes came to different outputs: a place that holds both is then no coincidence.
+// outputsVary reports whether two processes have different outputs. If so, a place that has the output in both is no
+// coincidence.
 func (h *hardener) outputsVary() bool {
 	return slices.ContainsFunc(h.processes,
 		func(p *processRun) bool { return !jsonval.SameValue(p.finalOutput(), h.processes[0].finalOutput()) })
 }
 
-// finalOutput is what the process came to.
+// finalOutput is the output of the process.
 func (p *processRun) finalOutput() any {
 	return jsonval.At(p.lastIdea.Source, "solution", "output")
 }
@@ -60,7 +61,7 @@ func (h *hardener) generalizeOutputLiterals(output any) any {
 	return h.generalizeConstant(valueLocation{ownerLabel: outputLabel}, samples)
 }
 
-// outputReferences returns the output as References: those with which a solution or a Plan wired it, or else the only
+// outputReferences returns the output as References: those that a solution or a Plan used for it, or else the only
 // paths at which its parts are found.
 func (p *processRun) outputReferences(output any, vary bool) (any, bool) {
 	if len(p.instances) == 0 {
@@ -100,8 +101,8 @@ func (p *processRun) wiredOutputs() []any {
 	return list
 }
 
-// resolveOutput returns the value of a Reference in an output: in a process of several instances, by token the value of
-// each that has one.
+// resolveOutput returns the value of a Reference in an output. In a process of several instances, a Reference to State
+// yields an object with the value of each instance that has one, by token.
 func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	if p.instances[0].instanceToken == "" || !e.HasReferenceOfKind(ideafile.TypeState) {
 		return p.instances[0].resolveReferences(e.String())
@@ -115,8 +116,8 @@ func (p *processRun) resolveOutput(e refexpr.Expression) (any, bool) {
 	return byToken, len(byToken) > 0
 }
 
-// locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may
-// stand there by chance, unless its path has its name or the outputs vary.
+// locateOutput finds the only path at which the output, or else each of its parts, is found. A flag or a digit may be
+// there by chance, so it counts only if its path has its name or the outputs vary.
 func (p *processRun) locateOutput(at jsonval.Path, output any, vary bool) (any, bool) {
 	var found []refexpr.Reference
 	for _, ref := range appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, p.instances[0].finalState,

@@ -11,17 +11,18 @@ import (
 	"processidea/model/refexpr"
 )
 
-// paramSample is the value that one instance has in one place of a Call's parameters.
+// paramSample is the value of one instance at one place of a Call's parameters.
 type paramSample struct {
 	instance      *instanceRun
 	value         any
-	requestNumber int // of the Call: a literal may come from what Calls of earlier Requests wrote
+	requestNumber int // the Call's Request: a literal may come from what earlier Requests' Calls wrote
 }
 
 func (s paramSample) isOfDirectPlan() bool { return s.requestNumber == 0 }
 
 // generalizeCalls gives every Call parameters that all instances have in common: the same literal, the same Reference,
-// or a Reference that yields each instance's literal. A Call for which there are none is dropped.
+// or a Reference that yields each instance's literal. A Call without such parameters is divided into variants, or
+// dropped.
 func (h *hardener) generalizeCalls() {
 	var kept []*mergedCall
 	for _, c := range h.mergedCalls {
@@ -46,7 +47,7 @@ func (h *hardener) generalizeCalls() {
 	h.generalizeOutput()
 }
 
-// generalizeCall writes a Call, and returns the parameters that it does not have in common in all instances.
+// generalizeCall writes a Call, and returns the parameters that differ between the instances.
 func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
 	ran := h.instancesThatRan(c)
 	c.rawCall = jsonval.Object{"_tool": c.recordedByInstance[ran[0]].call.Tool}
@@ -67,7 +68,8 @@ func (h *hardener) generalizeCall(c *mergedCall) (differing []string) {
 	return differing
 }
 
-// lacksValue reports whether a Call has no common value for one of the parameters that it has in all instances.
+// lacksValue reports whether the Call has one of these differing parameters in all instances, though without a common
+// value.
 func (c *mergedCall) lacksValue(names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		_, given := c.rawCall[name]
@@ -75,7 +77,8 @@ func (c *mergedCall) lacksValue(names []string) bool {
 	})
 }
 
-// copyMetaProperties takes over where the result goes, as far as the Tool leaves this to its Calls.
+// copyMetaProperties copies the meta properties that were chosen for a Call, and its output path unless the Tool fixes
+// it. If the LLM writes the Call's result, it records that as a difference.
 func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	recorded := c.recordedByInstance[r]
 	for _, k := range []string{"_after", "_outputPath", "_outputMethod", "_scopes"} {
@@ -94,8 +97,8 @@ func (h *hardener) copyMetaProperties(c *mergedCall, r *instanceRun) {
 	}
 }
 
-// commonParams lists the parameters that the Call has in every instance, without wired ones, and those that it has in
-// some only, which are recorded as differences.
+// commonParams lists the parameters that the Call has in every instance, and the others that it has only in some, which
+// it records as differences. It leaves out wired ones.
 func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, others []string) {
 	tool := ran[0].process.lastIdea.Tool(c.recordedByInstance[ran[0]].call.Tool)
 	count := map[string]int{}
@@ -123,7 +126,7 @@ func (h *hardener) commonParams(c *mergedCall, ran []*instanceRun) (names, other
 	return names, others
 }
 
-// commonValue returns one value that yields the values of all samples. If there is none, it records the difference and
+// commonValue returns one value that yields the values of all samples. If there is none, it records the difference, and
 // ok is false.
 func (h *hardener) commonValue(at valueLocation, samples []paramSample) (v any, ok bool) {
 	if allSamplesEqual(samples) {
@@ -186,7 +189,7 @@ func commonSteps(samples []paramSample) []string {
 	return steps
 }
 
-// valueLocation names a value in a Call's parameters, or in the output.
+// valueLocation identifies a value in a Call's parameters, or in the output.
 type valueLocation struct {
 	ownerLabel string
 	path       jsonval.Path
@@ -206,10 +209,9 @@ func (p valueLocation) String() string {
 	return p.ownerLabel + strconv.Quote(p.path.String())
 }
 
-// generalizeConstant generalizes a value that is the same in all instances. What a Plan that ran directly says
-// literally is meant so, and stays. Where it is found at exactly one place at the start, not in a list, and that is
-// unlikely to be a coincidence, it becomes a Reference to that place. Otherwise it stays, and is named where it equals
-// anything that was there.
+// generalizeConstant generalizes a value that is the same in all instances. A literal of a Plan that ran directly is
+// intended, and stays. A value becomes a Reference if it is found at exactly one place at the start, not in a list, and
+// that is unlikely to be a coincidence. Otherwise it stays, and is reported if it equals anything that was there.
 func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) any {
 	v := samples[0].value
 	if text, ok := v.(string); ok && refexpr.IsReference(text) ||
@@ -241,7 +243,7 @@ func (h *hardener) generalizeConstant(at valueLocation, samples []paramSample) a
 	return v
 }
 
-// noteScatteredLiteral notes a literal that stood somewhere at the start in every instance, in each at another place.
+// noteScatteredLiteral notes a literal that every instance had at the start, but each at another place.
 func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample) {
 	for _, sample := range samples {
 		if len(sample.referencesToLiteralAtStart()) == 0 {
@@ -253,7 +255,8 @@ func (h *hardener) noteScatteredLiteral(at valueLocation, samples []paramSample)
 		at, clippedJSON(samples[0].value), samples[0].referencesToLiteralAtStart()[0], samples[0].instance.name)
 }
 
-// noteSingleSamples notes which literals are taken for constants though only one instance shows them.
+// noteSingleSamples notes which literals are taken for constants although only one instance shows them, or all started
+// alike.
 func (h *hardener) noteSingleSamples() {
 	if len(h.mergedCalls) > 0 && h.startedWithSameValues() {
 		which := "there is one instance"
@@ -290,7 +293,7 @@ func describeKeptLiterals(calls []*mergedCall) string {
 	return "Kept for every input: " + strings.Join(list, "; ")
 }
 
-// literalsOf lists a Call's parameters, and the parts of them, that are no References.
+// literalsOf lists a Call's parameters, and parts of parameters, that contain no Reference.
 func literalsOf(c *mergedCall) (list []string) {
 	var walk func(at jsonval.Path, v any)
 	walk = func(at jsonval.Path, v any) {
@@ -399,7 +402,7 @@ func outlierInstances(samples []paramSample) []*instanceRun {
 	}))
 }
 
-// joinReferences lists places, the first few where there are many.
+// joinReferences lists places. If there are many, it lists the first few and the number of the others.
 func joinReferences(places []refexpr.Reference) string {
 	const shown = 4
 	var names []string

@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. Each may have been sound
-// in its own Request: together, or in all instances, they need not be.
+// dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. A part that was sound in
+// its own Request need not be sound together with the others, or in all instances.
 func (h *hardener) dropInvalidParts() {
 	for len(h.mergedCalls) > 0 {
 		source, plans := h.buildIdea(false), h.dividePlans()
@@ -46,7 +46,7 @@ func (h *hardener) dropInvalidParts() {
 	}
 }
 
-// reportRemainingProblems records what is wrong with the file beside its Calls.
+// reportRemainingProblems records the problems of the file outside its Calls.
 func (h *hardener) reportRemainingProblems(problems diag.Problems, firstPlan int) {
 	for _, p := range problems {
 		if strings.HasPrefix(p.JSONPath, fmt.Sprintf("$.context[%d].output", firstPlan)) {

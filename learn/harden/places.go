@@ -22,7 +22,7 @@ func stepsInto(v any) (steps []string) {
 	return steps
 }
 
-// atStart is what an instance had at a place when it started.
+// atStart is the value that an instance had at a place when it started.
 func (r *instanceRun) atStart(ref refexpr.Reference) (any, bool) {
 	return jsonval.ValueAt(r.startView.PayloadByKind[ref.Kind], ref.Path)
 }
@@ -30,7 +30,7 @@ func (r *instanceRun) atStart(ref refexpr.Reference) (any, bool) {
 // maxPlaces bounds how many places of one literal are tracked.
 const maxPlaces = 64
 
-// maxDepth bounds how deep in the data a literal is looked for.
+// maxDepth bounds how deep in the data a literal is searched for.
 const maxDepth = 32
 
 // commonReferences lists the References that yield each instance's literal: in the data at the start, or else in what
@@ -50,13 +50,13 @@ func commonReferences(param jsonval.Path, samples []paramSample) []refexpr.Refer
 
 func (s paramSample) atStart(ref refexpr.Reference) (any, bool) { return s.instance.atStart(ref) }
 
-// writtenBefore is what Calls of earlier Requests wrote at a place.
+// writtenBefore is the value at a place that Calls of earlier Requests wrote.
 func (s paramSample) writtenBefore(ref refexpr.Reference) (any, bool) {
 	value, ok := jsonval.ValueAt(s.instance.finalState, ref.Path)
 	return value, ok && s.instance.wroteBeforeRequest(ref.Path, s.requestNumber)
 }
 
-// referencesToLiteralAtStart lists where an instance's literal stood when it started.
+// referencesToLiteralAtStart lists the places where an instance had the sample's literal when it started.
 func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 	literal, ok := s.instance.resolveReferences(s.value)
 	if !ok {
@@ -70,7 +70,7 @@ func (s paramSample) referencesToLiteralAtStart() []refexpr.Reference {
 	return found
 }
 
-// referencesToLiteralInFinalState lists where an instance's final State has the literal.
+// referencesToLiteralInFinalState lists the places where an instance's final State has the sample's literal.
 func (s paramSample) referencesToLiteralInFinalState() []refexpr.Reference {
 	literal, ok := s.instance.resolveReferences(s.value)
 	if !ok {
@@ -79,8 +79,8 @@ func (s paramSample) referencesToLiteralInFinalState() []refexpr.Reference {
 	return appendReferences(nil, refexpr.Reference{Kind: ideafile.TypeState}, s.instance.finalState, literal)
 }
 
-// pathPassesThroughList reports whether a Reference leads through an element of a list: another input may have other
-// elements there.
+// pathPassesThroughList reports whether a Reference leads through an element of a list, where another input may have
+// other elements.
 func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	data := r.startView.PayloadByKind[ref.Kind]
 	if ref.Kind == ideafile.TypeState {
@@ -95,7 +95,7 @@ func pathPassesThroughList(r *instanceRun, ref refexpr.Reference) bool {
 	return false
 }
 
-// appendReferences adds the places below the given one at which a container holds the literal, at most maxPlaces.
+// appendReferences adds the places below the given one at which a container has the literal, at most maxPlaces.
 func appendReferences(found []refexpr.Reference, place refexpr.Reference, container, literal any) []refexpr.Reference {
 	if len(found) >= maxPlaces || len(place.Path) > maxDepth {
 		return found
@@ -112,7 +112,7 @@ func appendReferences(found []refexpr.Reference, place refexpr.Reference, contai
 	return found
 }
 
-// keepPresentInAllSamples keeps the places that hold its own literal in every instance.
+// keepPresentInAllSamples keeps the places at which every instance has its own literal.
 func keepPresentInAllSamples(found []refexpr.Reference, samples []paramSample,
 	lookup func(paramSample, refexpr.Reference) (any, bool)) []refexpr.Reference {
 	return slices.DeleteFunc(found, func(ref refexpr.Reference) bool {

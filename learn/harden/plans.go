@@ -11,8 +11,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// maxPlans bounds into how many Plans the conditions over what was there at the start divide the Calls. Where there
-// were more, the Calls themselves say when they run.
+// maxPlans bounds the number of Plans into which the Calls are divided by conditions over the start. If there were
+// more, the Calls themselves have the conditions.
 const maxPlans = 8
 
 // hardenedPlan is one of the Plans: its Calls, and what must hold at the start.
@@ -20,11 +20,12 @@ type hardenedPlan struct {
 	calls []*mergedCall
 	when  any // a JSON Schema; nil: nothing
 	name  string
-	split bool // conditions over the start are in when, and not at the Calls
+	split bool // conditions over the start are in when, not at the Calls
 }
 
-// dividePlans divides the Calls into Plans by what was there at the start: one for each way in which an instance of the
-// runs answered their conditions, the most frequent first. What no instance showed has no Plan, and is left to the LLM.
+// dividePlans divides the Calls into Plans by what was there at the start. There is one Plan for each combination of
+// outcomes that the conditions had in an instance, the most frequent first. A combination that no instance showed has
+// no Plan, and is left to the LLM.
 func (h *hardener) dividePlans() []hardenedPlan {
 	whole := []hardenedPlan{{calls: h.mergedCalls, when: h.commonGuard(), name: "hardened"}}
 	var conditions []*callCondition
@@ -58,7 +59,7 @@ func (h *hardener) dividePlans() []hardenedPlan {
 	return plans
 }
 
-// planOf is the Plan of the instances that answered the conditions as one did.
+// planOf is the Plan for instances in which the conditions have the same outcomes as in r.
 func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	p := hardenedPlan{split: true}
 	var when []any
@@ -86,7 +87,7 @@ func (h *hardener) planOf(r *instanceRun, guard any) hardenedPlan {
 	return p
 }
 
-// rawCalls are the Calls as the Plan has them. One that guides the LLM has no conditions at its Calls.
+// rawCalls are the Calls as the Plan has them. A Plan that guides the LLM has no conditions at its Calls.
 func (p hardenedPlan) rawCalls(direct bool) []any {
 	calls := []any{}
 	for _, c := range p.calls {
@@ -102,7 +103,7 @@ func (p hardenedPlan) rawCalls(direct bool) []any {
 	return calls
 }
 
-// asMessage is the Plan as it is written.
+// asMessage is the Plan as a Message of the Idea file.
 func (p hardenedPlan) asMessage(h *hardener, direct bool) jsonval.Object {
 	m := jsonval.Object{"type": ideafile.TypePlan, "name": p.name, "plan": p.rawCalls(direct)}
 	if direct {
@@ -126,7 +127,7 @@ func (p hardenedPlan) asMessage(h *hardener, direct bool) jsonval.Object {
 	return m
 }
 
-// applicablePlan is the Plan that runs an instance; ok is false where none does.
+// applicablePlan is the Plan that runs an instance; ok is false if there is none.
 func applicablePlan(plans []hardenedPlan, r *instanceRun) (p hardenedPlan, ok bool) {
 	view := r.viewAtStart()
 	for _, p := range plans {
@@ -154,8 +155,8 @@ func (r *instanceRun) directPlan() (ideafile.Message, bool) {
 	return context[at], true
 }
 
-// commonGuard is what held at the start of all instances by the Plans by which they ran: of others, such Plans say
-// nothing. nil where an instance ran without such a Plan, or by one for all.
+// commonGuard is what the Plans that ran the instances required at the start: such Plans say nothing of other
+// instances. It is nil if an instance ran without such a Plan, or by a Plan that requires nothing.
 func (h *hardener) commonGuard() any {
 	var guards []any
 	for _, r := range h.instances {

@@ -56,13 +56,13 @@ func newChainRun(of *past.Chain) *chainRun {
 	return c
 }
 
-// readInstances finds the instances that settled, and what they started with. Those of a split process are in its
-// parts.
+// readInstances finds the instances that settled, and what they started with. The instances of a split process are in
+// its parts.
 func (h *hardener) readInstances(process *processRun) error {
 	if !process.chains[0].isFinished() {
 		return fmt.Errorf("it has not finished")
 	}
-	var left []Difference // those from which nothing is to be learned, by the reason
+	var left []Difference // instances from which nothing can be learned, with the reason
 	found := map[string]bool{}
 	chains := process.chains
 	if len(chains) > 1 {
@@ -94,8 +94,8 @@ func (h *hardener) readInstances(process *processRun) error {
 	return nil
 }
 
-// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. In a fork they had, and
-// its first Idea tells with what it began.
+// beganBeforeFirstIdea reports whether Calls of a direct Plan had ended before the first Idea. It is false for a fork,
+// whose first Idea shows what it began with.
 func (c *chainRun) beganBeforeFirstIdea() bool {
 	if jsonval.AsObject(c.First().Source["meta"])["origin"] != nil {
 		return false
@@ -110,7 +110,7 @@ func (c *chainRun) beganBeforeFirstIdea() bool {
 	})
 }
 
-// isFinished reports whether no instance is still at work.
+// isFinished reports whether every instance has ended.
 func (c *chainRun) isFinished() bool {
 	return !slices.ContainsFunc(c.Last().InstanceTokens(), func(token string) bool {
 		s := c.Status[token]
@@ -118,7 +118,7 @@ func (c *chainRun) isFinished() bool {
 	})
 }
 
-// readChainInstances reads the instances of one chain, and gives those that reached no goal.
+// readChainInstances reads the instances of one chain, and returns those that did not reach their goal.
 func (p *processRun) readChainInstances(c *chainRun) (left []Difference) {
 	starts := c.initialViews()
 	tokens := c.Last().InstanceTokens()
@@ -155,8 +155,8 @@ func (c *chainRun) initialViews() map[string]ideafile.InstanceView {
 	return views
 }
 
-// dataMessages are the Messages with data that an instance sees. How it ended before is not taken with them: one that
-// had begins no Plan.
+// dataMessages are the Messages with data that an instance sees. They leave out how it ended before, since an instance
+// that has ended begins no Plan.
 func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
 	var out []ideafile.Message
 	for _, m := range context {
@@ -168,7 +168,7 @@ func dataMessages(context []ideafile.Message, token string) []ideafile.Message {
 	return out
 }
 
-// readRecordedCalls lists the Calls of an instance that were well-formed, each with its latest status.
+// readRecordedCalls reads the well-formed Calls of an instance, each with its latest status.
 func (h *hardener) readRecordedCalls(r *instanceRun) {
 	var all []*recordedCall
 	for _, c := range r.chain.Calls(r.instanceToken) {
@@ -193,7 +193,7 @@ func (h *hardener) readRecordedCalls(r *instanceRun) {
 	r.recordedCalls = withoutRedundantCalls(all)
 }
 
-// readCall reads a Call as one of an instance.
+// readCall reads a Call as a Call of one instance.
 func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, *diag.Fault) {
 	palette := ideafile.Palette{Tools: r.process.lastIdea.Tools, BindingByTool: h.bindings,
 		InstanceTokens: []string{r.instanceToken}, UntargetedCallsGoToAll: true}
@@ -201,8 +201,8 @@ func (h *hardener) readCall(r *instanceRun, raw jsonval.Object) (ideafile.Call, 
 	return call, f
 }
 
-// refusedBeforeRunning reports whether a Call failed by how it was written, before it could run: its Plan was no good,
-// and says nothing of its Tool.
+// refusedBeforeRunning reports whether a Call failed before it could run, because of how it was written. Such a failure
+// says nothing of its Tool.
 func (c *recordedCall) refusedBeforeRunning() bool {
 	if c.Fault == nil || c.Status != ideafile.Failed {
 		return false
@@ -254,7 +254,7 @@ func withoutRedundantCalls(all []*recordedCall) []*recordedCall {
 	return out
 }
 
-// isWriteOnce reports whether the Call's path is closed by its write: repeating the Call then changes nothing.
+// isWriteOnce reports whether the Call's write closes its path, so that repeating the Call changes nothing.
 func (c *recordedCall) isWriteOnce() bool {
 	return len(c.call.OutputPath) > 0 && !statelog.IsUpdateWrite(c.call.OutputMethod, c.call.OutputPath[0][0])
 }

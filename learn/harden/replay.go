@@ -13,10 +13,10 @@ import (
 	"processidea/model/refexpr"
 )
 
-// verifyPlanByReplay replays the common Plan in every instance, with the results that the Calls had there. It first
-// drops, until nothing more is to drop, the Calls that nothing supplies with input, those that would run in an instance
-// that never planned them, and those that never run. Then it records every instance that does not reach the State it
-// ended with.
+// verifyPlanByReplay replays the common Plan in every instance, with the results that the Calls had there. Before that
+// it drops Calls until no more can be dropped: Calls without input, Calls that would run in an instance that never
+// planned them and for which no condition is found, and Calls that never run. Then it records every instance that does
+// not reach its final State.
 func (h *hardener) verifyPlanByReplay() {
 	for changed := true; changed; {
 		changed = h.dropCallsWithoutInput()
@@ -37,7 +37,7 @@ func (h *hardener) verifyPlanByReplay() {
 			h.addDifference([]*instanceRun{r}, "which values are meant: name in _after what ends before it, "+
 				"or refer to another place", "%s: in the Plan it would read other values than it did", c)
 		}
-		// If something is recorded for the instance already, a different State is to be expected.
+		// If a difference is already recorded for the instance, another State is to be expected.
 		if !jsonval.SameValue(replayed.instance.State(), r.finalState) && !h.hasReportedDifference(r) {
 			h.addDifference([]*instanceRun{r},
 				"whether that State will do; if not, add or reorder the Calls that write it",
@@ -47,7 +47,8 @@ func (h *hardener) verifyPlanByReplay() {
 	}
 }
 
-// reportFailure records what failed in an instance and was made good by nothing, with all that was tried in its place.
+// reportFailure records each Call that failed in an instance and that no alternative replaced, with the alternatives
+// that were tried. If there is no such Call, it records why the Plan failed.
 func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 	f := replayed.instance.DirectPlanFault()
 	if f == nil {
@@ -82,12 +83,13 @@ func (h *hardener) reportFailure(r *instanceRun, replayed *planReplay) {
 const afterFailure = "what is to be done then: write another Call with its _outputPath behind it, " +
 	"or leave it to the LLM"
 
-// alternativeOf reports whether two Calls bring the same value.
+// alternativeOf reports whether two Calls write to the same paths, so that one can replace the other.
 func (c *mergedCall) alternativeOf(o *mergedCall) bool {
 	return len(c.outputPaths()) > 0 && c.outputPath().ReferenceText() == o.outputPath().ReferenceText()
 }
 
-// reportHumanOverrides records decisions of people, and what the LLM fitted, that the Plan does not reproduce.
+// reportHumanOverrides records what the Plan does not reproduce: decisions of people, and parameters that the LLM
+// fitted.
 func (h *hardener) reportHumanOverrides(r *instanceRun) {
 	for _, recorded := range r.recordedCalls {
 		if recorded.adapted {
@@ -109,9 +111,9 @@ func (h *hardener) hasReportedDifference(r *instanceRun) bool {
 		func(d Difference) bool { return slices.Contains(d.Instances, r.name) })
 }
 
-// settleUnplannedCalls gives the Calls that would run in an instance that ended without them a condition, or drops
-// them, and reports whether there were any. Those that could not even begin there come last: others may bring what they
-// read, or be skipped before them.
+// settleUnplannedCalls handles the Calls that would run in an instance that ended without them. It gives them a
+// condition, or drops them, and reports whether there were any. Calls that were blocked there come last: other Calls
+// may still supply their input, or make them unneeded.
 func (h *hardener) settleUnplannedCalls() bool {
 	unplanned, blocked, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
@@ -139,8 +141,8 @@ func (h *hardener) settleUnplannedCalls() bool {
 	})
 }
 
-// dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed: another Call of the Plan does
-// what they did.
+// dropCallsThatNeverRun drops the Calls that are skipped wherever the Plan is replayed, because another Call of the
+// Plan does the same.
 func (h *hardener) dropCallsThatNeverRun() bool {
 	skipped, needed, plans := map[*mergedCall]bool{}, map[*mergedCall]bool{}, h.dividePlans()
 	for _, r := range h.instances {
@@ -154,8 +156,7 @@ func (h *hardener) dropCallsThatNeverRun() bool {
 	return h.dropCalls(func(c *mergedCall) bool { return skipped[c] && !needed[c] && !c.isUntried() && !c.fallback })
 }
 
-// dropCallsWithoutInput drops Calls that read something that is not there at the start of an instance and that no Call
-// writes.
+// dropCallsWithoutInput drops Calls that read something that some instance lacks at the start and that no Call writes.
 func (h *hardener) dropCallsWithoutInput() bool {
 	return h.dropCalls(func(c *mergedCall) bool {
 		return slices.ContainsFunc(c.expressions(),
@@ -163,7 +164,7 @@ func (h *hardener) dropCallsWithoutInput() bool {
 	})
 }
 
-// dropOutputWithoutInput drops the output where a Call that it reads from was dropped.
+// dropOutputWithoutInput drops the output if a Call that it reads from was dropped.
 func (h *hardener) dropOutputWithoutInput() {
 	list, _ := refexpr.FindExpressions(h.planOutput)
 	if slices.ContainsFunc(list, func(e refexpr.Expression) bool {
@@ -173,7 +174,8 @@ func (h *hardener) dropOutputWithoutInput() {
 	}
 }
 
-// reportIfInputMissing reports whether an expression has no value in some instance, and records that.
+// reportIfInputMissing reports whether there are instances in which an expression cannot have a value, and records them
+// as a difference.
 func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refexpr.Expression) bool {
 	without := jsonval.Filter(h.instances, func(r *instanceRun) bool {
 		return (reader == nil || reader.recordedByInstance[r] != nil) && !h.canExpressionHaveValue(reader, e, r)
@@ -192,12 +194,12 @@ func (h *hardener) reportIfInputMissing(reader *mergedCall, name string, e refex
 }
 
 func (h *hardener) dropCalls(shouldDrop func(*mergedCall) bool) bool {
-	before := h.mergedCalls // which shouldDrop looks at
+	before := h.mergedCalls // shouldDrop reads h.mergedCalls, so it must not change yet
 	h.mergedCalls = slices.DeleteFunc(slices.Clone(before), shouldDrop)
 	return len(h.mergedCalls) < len(before)
 }
 
-// expressions lists those in a Call's parameters.
+// expressions lists the expressions in a Call's parameters.
 func (c *mergedCall) expressions() []refexpr.Expression {
 	list, _ := refexpr.FindExpressions(jsonval.WithoutKey(c.rawCall, "_outputPath", "_scopes"))
 	return list
@@ -212,7 +214,7 @@ func (h *hardener) canExpressionHaveValue(reader *mergedCall, e refexpr.Expressi
 	})
 }
 
-// canHaveValue reports whether one of the alternatives of an expression has no term that is absent.
+// canHaveValue reports whether an expression has an alternative of which no term is absent.
 func canHaveValue(e refexpr.Expression, absent func(refexpr.Reference) bool) bool {
 	return slices.ContainsFunc(e,
 		func(terms []refexpr.Reference) bool { return !slices.ContainsFunc(terms, absent) })
@@ -238,16 +240,16 @@ func (c *mergedCall) outputPath() refexpr.OutputPath {
 	return nil
 }
 
-// planReplay is the Plan run in one instance with the known results: which Calls failed, which would run and have none,
-// and which would have nothing to begin with although the instance ended without them.
+// planReplay is a run of the Plan in one instance with the known results. failedCalls failed, unplannedCalls would run
+// and have no result, and blockedCalls lack their input in an instance that ended without them.
 type planReplay struct {
 	instance                                  *dataflow.Instance
-	planCalls                                 []*mergedCall // of the Plan that was for the instance, in order
+	planCalls                                 []*mergedCall // of the Plan for the instance, in order
 	failedCalls, unplannedCalls, blockedCalls []*mergedCall
-	callsGivenOtherParams                     []*mergedCall // they would be given something else than when they ran
+	callsGivenOtherParams                     []*mergedCall // Calls with other parameters than when they ran
 }
 
-// replayPlan runs the Plan that is for an instance, with the known results.
+// replayPlan runs the Plan for an instance, with the known results.
 func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay {
 	chosen, ok := applicablePlan(plans, r)
 	if !ok {
@@ -270,7 +272,7 @@ func (h *hardener) replayPlan(plans []hardenedPlan, r *instanceRun) *planReplay 
 	return out
 }
 
-// playOut ends what can run until nothing more can.
+// playOut ends the Calls that can run, until no more can run.
 func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
 	for batch := instance.Advance(); len(batch) > 0; batch = instance.Advance() {
 		for _, ready := range batch {
@@ -279,7 +281,7 @@ func playOut(instance *dataflow.Instance, end func(dataflow.ReadyCall)) {
 	}
 }
 
-// paletteWithoutApprovals is the instance's palette with Tools that no person is asked about.
+// paletteWithoutApprovals is the instance's palette, with Tools that ask no person.
 func (r *instanceRun) paletteWithoutApprovals() ideafile.Palette {
 	palette := ideafile.Palette{BindingByTool: past.BindAllAsGo(r.process.lastIdea.Tools), UntargetedCallsGoToAll: true}
 	for _, known := range r.process.lastIdea.Tools {
@@ -308,7 +310,7 @@ func (p *planReplay) endReplayedCall(ready dataflow.ReadyCall, c *mergedCall, r 
 	}
 }
 
-// hasValueAtOutputOf reports whether State has a value where a Call would have written it.
+// hasValueAtOutputOf reports whether State has a value at an output path of a Call.
 func (p *planReplay) hasValueAtOutputOf(c *mergedCall) bool {
 	return slices.ContainsFunc(c.outputPaths(), func(path jsonval.Path) bool {
 		_, ok := jsonval.ValueAt(p.instance.State(), path)

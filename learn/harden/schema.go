@@ -10,8 +10,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// stateSchema is the closed schema of the common Plan's State: what the designer declared, else what the final States
-// show. The description of each inferred key says which Calls it connects.
+// stateSchema is the closed schema of the common Plan's State: for each key what the designer declared, or else what
+// the final States show. The description of each inferred key says which Tools write and read it.
 func (h *hardener) stateSchema() jsonval.Object {
 	given := jsonval.AsObject(h.instances[0].startView.SchemaByKind[ideafile.TypeState])
 	out := jsonval.Object{}
@@ -31,8 +31,8 @@ func (h *hardener) stateSchema() jsonval.Object {
 	return out
 }
 
-// stateKeys lists the top-level keys of all final States, of the output paths of all Calls, and of what the Tools write
-// and read by themselves, used or not: the schema is closed, and must have room for them.
+// stateKeys lists the top-level keys for which the closed schema needs room: the keys of all final States, of the
+// output paths and References of all Calls, and of the paths that Tools write and read by themselves, used or not.
 func (h *hardener) stateKeys() []string {
 	all := map[string]bool{}
 	add := func(paths ...jsonval.Path) {
@@ -81,7 +81,8 @@ func statePaths(list []refexpr.Reference) (paths []jsonval.Path) {
 	return paths
 }
 
-// inferStateKeySchema is the schema of one key: the types that its values have, and the Calls that it connects.
+// inferStateKeySchema is the schema of one key: the types of its values, and a description of the Tools that write and
+// read it.
 func (h *hardener) inferStateKeySchema(key string) any {
 	var states []any
 	for _, r := range h.instances {
@@ -94,8 +95,8 @@ func (h *hardener) inferStateKeySchema(key string) any {
 	return out
 }
 
-// inferTypeSchema is the schema of a key that shows which types its values have. Where whole numbers were seen, others
-// may come.
+// inferTypeSchema is the schema of a key with the JSON types that its values have. Whole numbers give "number", since
+// other numbers may follow.
 func inferTypeSchema(objects []any, key string) jsonval.Object {
 	var types []any
 	for _, o := range objects {
@@ -140,8 +141,8 @@ func (h *hardener) describeStateKey(key string) string {
 	return strings.Join(parts, ", ")
 }
 
-// requiredStateKeys are the keys that the designer requires, and those that every run of the Plan brings, whichever
-// branches it takes.
+// requiredStateKeys are the keys that the designer requires, and those in every final State that every run of the Plan
+// writes, whichever branches it takes.
 func (h *hardener) requiredStateKeys(given jsonval.Object) []string {
 	keys, _ := jsonval.AsStringList(given["required"])
 	for _, k := range h.alwaysWrittenKeys() {
@@ -153,10 +154,10 @@ func (h *hardener) requiredStateKeys(given jsonval.Object) []string {
 	return slices.Compact(keys)
 }
 
-// maxCourses bounds how many courses of a Plan are followed.
+// maxCourses bounds how many courses of a Plan are followed. A course is one choice of a branch for each Call.
 const maxCourses = 1024
 
-// alwaysWrittenKeys lists the top-level keys that each of the Plans writes in every run.
+// alwaysWrittenKeys lists the top-level keys that all of the Plans write in every run.
 func (h *hardener) alwaysWrittenKeys() (keys []string) {
 	for n, p := range h.dividePlans() {
 		own := h.keysAlwaysWrittenBy(p)
@@ -168,8 +169,8 @@ func (h *hardener) alwaysWrittenKeys() (keys []string) {
 	return keys
 }
 
-// countCourses is in how many ways a Call may end: by its branches, and, where it has a condition in the Plan, without
-// it.
+// countCourses is the number of ways in which a Call may end: one for each branch, and one more if a condition in the
+// Plan may leave it out.
 func (p hardenedPlan) countCourses(c *mergedCall) int {
 	ways := max(1, len(c.outputPath()))
 	if c.condition != nil && !(p.split && c.condition.fromStart) {
@@ -178,8 +179,8 @@ func (p hardenedPlan) countCourses(c *mergedCall) int {
 	return ways
 }
 
-// keysAlwaysWrittenBy lists the top-level keys that a Plan's Calls write in each course that it can take through their
-// branches. None where there are too many courses to follow.
+// keysAlwaysWrittenBy lists the top-level keys that a Plan's Calls write in every course. It lists none if there are
+// too many courses to follow.
 func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	courses := 1
 	for _, c := range p.calls {
@@ -196,9 +197,9 @@ func (h *hardener) keysAlwaysWrittenBy(p hardenedPlan) []string {
 	return slices.DeleteFunc(jsonval.SortedKeys(count), func(k string) bool { return count[k] < courses })
 }
 
-// keysWrittenForBranchChoice lists the top-level keys that are written in one course: its number says which branch each
-// Call takes, or that it is left out. A Call runs where all that it reads is there at the start, in every instance, or
-// was written.
+// keysWrittenForBranchChoice lists the top-level keys that are written in one course. The number of the course says
+// which branch each Call takes, or that it is left out. A Call runs if all that it reads was written, or is there at
+// the start of every instance.
 func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []string {
 	var written []jsonval.Path
 	ran := map[*mergedCall]bool{}
@@ -224,7 +225,7 @@ func (h *hardener) keysWrittenForBranchChoice(p hardenedPlan, course int) []stri
 	return jsonval.SortedKeys(keys)
 }
 
-// hasAllInputs reports whether all that a Call reads of State is there.
+// hasAllInputs reports whether everything that a Call reads from State is there.
 func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 	list := c.expressions()
 	wired := h.processes[0].lastIdea.Tool(jsonval.AsText(c.rawCall["_tool"])).WiredParams
@@ -240,8 +241,8 @@ func (h *hardener) hasAllInputs(c *mergedCall, written []jsonval.Path) bool {
 	return !slices.ContainsFunc(list, func(e refexpr.Expression) bool { return !canHaveValue(e, absent) })
 }
 
-// isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is asked often, and
-// remembers.
+// isPresentAtAllStarts reports whether every instance has a value at a place when it starts. It is called often, so it
+// caches the answers.
 func (h *hardener) isPresentAtAllStarts(ref refexpr.Reference) bool {
 	name := ref.String()
 	there, known := h.presentAtAllStarts[name]

@@ -8,9 +8,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// keepUntriedConditions keeps the conditions of Calls that stood in Plans which ran directly, where these runs say
-// nothing of them: every instance had such a Call, or none. A Call that none had stays too, and so does one that was
-// skipped everywhere beside it, for the same path.
+// keepUntriedConditions keeps the conditions that Calls had in Plans that ran directly, if these runs show nothing of
+// them: every instance had such a Call, or none had it. A Call that none had stays too. So does an alternative for the
+// same path that was skipped everywhere.
 func (h *hardener) keepUntriedConditions() {
 	for _, r := range h.instances {
 		plan, _ := r.directPlan()
@@ -30,7 +30,7 @@ func (h *hardener) keepUntriedConditions() {
 	}
 }
 
-// callRunAs is the Call that ran in some instance as a Plan had it; nil: it ran in none.
+// callRunAs is the Call that ran in some instance as a Plan had it, or that was kept untried; nil if there is none.
 func (h *hardener) callRunAs(raw jsonval.Object) *mergedCall {
 	for _, c := range h.mergedCalls {
 		//workflowcheck:ignore -- the order does not matter
@@ -55,7 +55,7 @@ func (h *hardener) keepCondition(c *mergedCall, rule refexpr.Condition) {
 	h.addNote("kept: %s runs where the processes' own Plan says so: these runs do not show it", c)
 }
 
-// insertUntried adds a Call that no instance had, before what followed it in its Plan.
+// insertUntried adds a Call that no instance had, before the Calls that followed it in its Plan.
 func (h *hardener) insertUntried(r *instanceRun, raw jsonval.Object, rule refexpr.Condition,
 	later []ideafile.WrittenCall) {
 	raw = withoutCondition(raw)
@@ -77,5 +77,5 @@ func (h *hardener) insertUntried(r *instanceRun, raw jsonval.Object, rule refexp
 	h.keepCondition(c, rule)
 }
 
-// isUntried reports whether no instance had the Call: a Plan by which they ran has it.
+// isUntried reports whether no instance had the Call, and only a Plan that ran them has it.
 func (c *mergedCall) isUntried() bool { return c.untried != nil }

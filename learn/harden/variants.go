@@ -8,12 +8,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxVariants bounds into how many Calls one is divided whose parameters differ between the instances.
+// maxVariants bounds the number of Calls into which a Call with differing parameters is divided.
 const maxVariants = 4
 
-// splitByParams divides a Call with differing parameters that nothing explains into one Call per value, since a
-// condition may then separate the instances. It returns nothing if there are too many values, or if a value is too
-// rare.
+// splitByParams divides a Call with unexplained differing parameters into one Call per value, since a condition may
+// then separate the instances. It returns nil if there are too many values, or if a value is too rare.
 func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	byValue, instances := map[string]*mergedCall{}, h.instancesThatRan(c)
 	for _, r := range instances {
@@ -43,13 +42,13 @@ func (h *hardener) splitByParams(c *mergedCall, names []string) []*mergedCall {
 	return variants
 }
 
-// ranByPlanOnly reports whether the Call always ran by a Plan that ran directly: it was no Request's idea.
+// ranByPlanOnly reports whether the Call always ran in a Plan that ran directly, and no Request planned it.
 func (c *mergedCall) ranByPlanOnly() bool {
 	_, last := c.requestRange()
 	return last == 0
 }
 
-// instancesThatRan lists the instances in which a Call ran; where it ran in none, those that planned it.
+// instancesThatRan lists the instances in which a Call ran. If it ran in none, it lists those that planned it.
 func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
 	planned := h.instancesOf(c)
 	ran := jsonval.Filter(planned, func(r *instanceRun) bool {
@@ -62,7 +61,7 @@ func (h *hardener) instancesThatRan(c *mergedCall) []*instanceRun {
 	return ran
 }
 
-// variantSuffix says which of several Calls with other parameters this one is.
+// variantSuffix distinguishes a Call from others that differ only in their parameters.
 func (c *mergedCall) variantSuffix() string {
 	if c.variant == "" {
 		return ""

@@ -1,5 +1,5 @@
-// Package past reads finished processes from their chains: what every Idea tells of the instances and of their Calls,
-// for what is learned from them. It judges nothing.
+// Package past reads finished processes from their chains: what every Idea records of the instances and of their Calls,
+// for the packages that learn from them. It judges nothing.
 package past
 
 import (
@@ -16,8 +16,8 @@ import (
 	"processidea/model/turn"
 )
 
-// Run is a finished process as its chain recorded it: the Ideas in order, and the log. Where there is no log, results
-// are taken from the last State.
+// Run is a finished process as its chain recorded it: the Ideas in order, and the log. Without a log, results are taken
+// from the last State.
 type Run struct {
 	ProcessID string
 	Ideas     []jsonval.Object
@@ -26,21 +26,21 @@ type Run struct {
 	Parts []Run
 }
 
-// Chain is what one chain of Ideas tells, read once for all its instances.
+// Chain is the content of one chain of Ideas, read once for all its instances.
 type Chain struct {
 	ProcessID string
 	Ideas     []*ideafile.Idea
 	Log       []turn.LogEntry
-	// FirstIdea is the first Idea that has an instance, Status how the instance ended, each by token.
+	// FirstIdea is the first Idea that has an instance, and Status is how the instance ended; both are by token.
 	FirstIdea map[string]*ideafile.Idea
 	Status    map[string]ideafile.InstanceStatus
 	// Planned are the Calls of solutions that have no record.
 	Planned  []turn.RecordedCall
-	recorded []turn.RecordedCall   // what records say, the latest last
+	recorded []turn.RecordedCall   // from the records, the latest last
 	faults   map[string]diag.Fault // errors in the context, by the Call's id
 }
 
-// Call is a Call in one instance, as the last Idea that has it records it.
+// Call is a Call in one instance, as the last Idea that contains it records it.
 type Call struct {
 	Key        ideafile.CallKey
 	Written    ideafile.WrittenCall
@@ -53,13 +53,13 @@ type Call struct {
 	IsRecorded bool               // there is a record; otherwise only a solution has it
 }
 
-// First is the first Idea, Last the last one.
+// First is the first Idea.
 func (c *Chain) First() *ideafile.Idea { return c.Ideas[0] }
 
 // Last is the last Idea.
 func (c *Chain) Last() *ideafile.Idea { return c.Ideas[len(c.Ideas)-1] }
 
-// Open reads one chain. The error says that there is nothing to read, or that its values are made up.
+// Open reads one chain. The error says that there is nothing to read, or that the values are made up.
 func Open(run Run) (*Chain, error) {
 	if len(run.Ideas) == 0 {
 		return nil, errors.New("it has no Ideas")
@@ -82,7 +82,7 @@ func Open(run Run) (*Chain, error) {
 	if c.First().Simulation != nil || c.Last().Simulation != nil {
 		return nil, errors.New("it was simulated: its values are made up, and no Tool ran")
 	}
-	// A Call for "*" was for the instances that its Request covered; a record of it lists them.
+	// A Call for "*" was for the instances that its Request covered, which its record lists.
 	recorded := map[ideafile.CallKey]bool{}
 	for _, p := range c.recorded {
 		recorded[p.CallKey()] = true
@@ -92,7 +92,8 @@ func Open(run Run) (*Chain, error) {
 	return c, nil
 }
 
-// OpenParts reads the chains that have the instances: the parts of a split process, otherwise the process itself.
+// OpenParts reads the chains that contain the instances: those of the parts of a split process, or else that of the
+// process itself.
 func OpenParts(run Run) (chains []*Chain, err error) {
 	runs := jsonval.Filter(run.Parts, func(part Run) bool { return len(part.Ideas) > 0 })
 	if len(run.Parts) == 0 {
@@ -117,7 +118,8 @@ func RecordedCalls(idea *ideafile.Idea) (calls []turn.RecordedCall) {
 	return calls
 }
 
-// plannedCalls are the Calls of an Idea's solution: a Call that was not done would have a record.
+// plannedCalls returns the Calls of an Idea's solution. They count as done, since Calls that were not done have a
+// record.
 func plannedCalls(idea *ideafile.Idea, tokens []string) (list []turn.RecordedCall) {
 	request, err := jsonval.ToFloat(jsonval.At(idea.Source, "meta", "request"))
 	if err != nil {
@@ -154,8 +156,8 @@ func (c *Chain) readFaults(idea *ideafile.Idea) {
 	}
 }
 
-// endStatuses returns how every instance ended: as its State message says, or as settled where the last Request planned
-// no more Calls.
+// endStatuses returns how every instance ended. Its State message says so; otherwise it is settled if the last Request
+// planned no more Calls.
 func endStatuses(last *ideafile.Idea) map[string]ideafile.InstanceStatus {
 	out := map[string]ideafile.InstanceStatus{}
 	if len(solutionCalls(last)) == 0 && jsonval.At(last.Source, "meta", "request") != nil {
@@ -196,7 +198,7 @@ func (c *Chain) Calls(token string) (calls []Call) {
 	return calls
 }
 
-// BindAllAsGo has Tools be ones with code: what they gave is known.
+// BindAllAsGo binds all Tools to code, since their results are known.
 func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 	bindings := ideafile.ToolBindings{}
 	for _, tool := range tools {
@@ -205,7 +207,8 @@ func BindAllAsGo(tools []*ideafile.Tool) ideafile.ToolBindings {
 	return bindings
 }
 
-// ResultInState is what a Call gave, as a State shows it where the Call wrote once.
+// ResultInState reads a Call's result from a State. ok is false if the State does not show it, or if the Call only
+// updated its place.
 func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
 	for _, p := range call.OutputPath.Paths() {
 		if v, there := jsonval.ValueAt(state, p); there && !statelog.IsUpdateWrite(call.OutputMethod, p) {
@@ -215,7 +218,7 @@ func ResultInState(call ideafile.Call, state any) (result any, ok bool) {
 	return nil, len(call.OutputPath) == 0
 }
 
-// DifferingPaths names the top-level paths in which two States differ.
+// DifferingPaths names the top-level paths at which two States differ.
 func DifferingPaths(a, b any) (names []string) {
 	for _, k := range DifferingKeys(jsonval.AsObject(a), jsonval.AsObject(b)) {
 		names = append(names, refexpr.Reference{Kind: ideafile.TypeState, Path: jsonval.Path{k}}.String())
@@ -223,7 +226,7 @@ func DifferingPaths(a, b any) (names []string) {
 	return names
 }
 
-// DifferingKeys lists the keys in which two objects differ, in order.
+// DifferingKeys lists the keys at which two objects differ, in order.
 func DifferingKeys(a, b jsonval.Object) []string {
 	all := jsonval.Object{}
 	maps.Copy(all, a)

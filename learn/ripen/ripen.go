@@ -14,39 +14,39 @@ import (
 	"processidea/model/turn"
 )
 
-// Run is what a process tells: its Tools, and its log.
+// Run is a process: its Tools, and its log.
 type Run struct {
 	ProcessID string
 	Tools     []*ideafile.Tool
 	Log       []turn.LogEntry
 }
 
-// Counts are the Calls that people were asked about, by what they did.
+// Counts are the numbers of Calls that people were asked about, by what people did.
 type Counts struct {
 	Approved int `json:"approved"`
 	Amended  int `json:"amended"`
 	Rejected int `json:"rejected"`
 	Replaced int `json:"replaced"`
 	Answered int `json:"answered"`
-	// Unseen are those that nobody looked at: a deadline or a standing order decided.
+	// Unseen are the Calls that nobody looked at: a deadline or a standing order decided.
 	Unseen int `json:"unseen"`
 }
 
-// Finding is what people did with the Calls of one Tool.
+// Finding reports what people did with the Calls of one Tool.
 type Finding struct {
 	Tool   string `json:"tool"`
 	Counts Counts `json:"counts"`
-	// Facts says in words what was found of those that were amended, rejected and so on.
+	// Facts says in words what was found of the amended Calls, the rejected ones and so on.
 	Facts []string `json:"facts"`
-	// When is what `_approval` could have as its `when`; nil: nothing is proposed, and Why says why. Text is When in
-	// words.
+	// When is a proposal for the `when` of `_approval`, and Text is When in words. If When is nil, nothing is proposed,
+	// and Why says why.
 	When jsonval.Object `json:"when,omitempty"`
 	Text string         `json:"text,omitempty"`
 	Why  string         `json:"why,omitempty"`
-	// Asked and Unasked count the past decisions of people that When would have asked for, and the others.
+	// Asked and Unasked count the past decisions of people for which When would have asked, and would not have asked.
 	Asked   int `json:"asked"`
 	Unasked int `json:"unasked"`
-	// AskedInVain names the Calls that it would have asked about, and that people approved as they were.
+	// AskedInVain names the Calls that When would have asked about and that people approved unchanged.
 	AskedInVain []string `json:"askedInVain,omitempty"`
 }
 
@@ -56,14 +56,14 @@ func (c Counts) Seen() int { return c.Approved + c.Amended + c.Rejected + c.Repl
 // askedCall is a Call that people were asked about.
 type askedCall struct {
 	name   string
-	kind   string // of what they did; empty: nobody looked
+	kind   string // what people did; empty: nobody looked
 	params jsonval.Object
 }
 
 // tool collects the Calls of one Tool.
 type tool struct {
 	name    string
-	present jsonval.Object // the `when` of its policy now
+	present jsonval.Object // the `when` of its present policy
 	calls   []*askedCall
 }
 
@@ -80,8 +80,8 @@ func Judge(runs []Run) []Finding {
 	return findings
 }
 
-// readRun collects what was decided in one process. Of several decisions on a Call the first that changed it counts:
-// what it was shown as then.
+// readRun collects what was decided in one process. If a Call had several decisions, the first that changed it counts,
+// with the parameters that were shown then.
 func readRun(tools map[string]*tool, run Run) {
 	byCall := map[string]*askedCall{}
 	for _, e := range run.Log {
@@ -144,7 +144,7 @@ func (t *tool) counts() (c Counts) {
 	return c
 }
 
-// search covers the Calls with certain kinds of decisions; the class is the Calls that people changed.
+// search returns a Search over the Calls with certain kinds of decisions. Its class is the Calls that people changed.
 func (t *tool) search(kinds ...string) condition.Search {
 	var s condition.Search
 	for _, call := range t.calls {
@@ -156,7 +156,8 @@ func (t *tool) search(kinds ...string) condition.Search {
 	return s
 }
 
-// factsOf says what all Calls of one kind had, and those that were approved as they were had not, or not all.
+// factsOf says what all Calls of one kind have in common, and how many of the Calls that were approved unchanged have
+// it too.
 func (t *tool) factsOf(kind string) []string {
 	s := t.search(kind, policy.Approve)
 	n := 0
@@ -178,8 +179,8 @@ func (t *tool) factsOf(kind string) []string {
 	return []string{fmt.Sprintf("nothing tells the %d that were %s from the others", n, changed)}
 }
 
-// searchSeparation finds what all members of the class have, and counts the others that have it too. It prefers a
-// single test over several that separate the samples fully, unless more others than members pass it.
+// searchSeparation finds what all samples of the class have in common, and counts the other samples that have it too.
+// It prefers a single test over several tests that separate the samples fully, unless more others than members pass it.
 func searchSeparation(s condition.Search) (c *condition.Condition, others int, doubt *condition.Doubt) {
 	exact, _ := s.Find()
 	if exact != nil && exact.Size == 1 {
@@ -195,8 +196,8 @@ func searchSeparation(s condition.Search) (c *condition.Condition, others int, d
 	return rough, others, doubt
 }
 
-// propose finds the policy that would have asked about all Calls that people changed, and about as few others as may
-// be.
+// propose finds the policy that would have asked about all Calls that people changed, and about as few others as
+// possible.
 func (t *tool) propose(f *Finding) {
 	s := t.search(policy.AllKinds()...)
 	found, _, doubt := searchSeparation(s)

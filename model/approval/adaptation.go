@@ -20,7 +20,8 @@ type ParamsAdaptation struct {
 // IsAnswered reports whether the LLM has adapted the parameters.
 func (a *ParamsAdaptation) IsAnswered() bool { return a != nil && a.AdaptedParams != nil }
 
-// FaultPrefix introduces the error of parameters that do not fit even after they were adapted; empty before.
+// FaultPrefix introduces the error of parameters that do not fit even after they were adapted. It is empty while they
+// are not.
 func (a *ParamsAdaptation) FaultPrefix() string {
 	if !a.IsAnswered() {
 		return ""

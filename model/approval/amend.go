@@ -39,7 +39,8 @@ func MergeParams(tool *ideafile.Tool, shown, changes jsonval.Object) (jsonval.Ob
 	return params, tool.ValidateParams(params)
 }
 
-// Changes returns what MergeParams makes one object of another by: the members that differ, and null for removed ones.
+// Changes returns the changes with which MergeParams turns one object into another: the members that differ, and null
+// for removed ones.
 func Changes(from, to jsonval.Object) jsonval.Object {
 	out := jsonval.Object{}
 	for key := range from {

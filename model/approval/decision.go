@@ -13,10 +13,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Decision is a person's decision on a Call, whose record keeps it, or on the whole process. The log of the next Idea
-// keeps every one.
+// Decision is a person's decision on a Call or on the whole process. The Call's record keeps it, and the log of the
+// next Idea keeps every decision.
 type Decision struct {
-	// Kind is, for a Call: approve, reject, amend, replace, answer, or one that decides nothing (comment, ask,
+	// Kind is, for a Call: approve, reject, amend, replace, answer, or a remark, which decides nothing (comment, ask,
 	// hand-over, deputy); for a process: pause, resume, revise or add; for a Plan: approve-plan, amend-plan or
 	// reject-plan.
 	Kind string `json:"decision"`
@@ -30,16 +30,16 @@ type Decision struct {
 	policy.Account
 	// Groups are the groups that the person claims, or that the proof confirms.
 	Groups []string `json:"groups,omitempty"`
-	// OnBehalfOf is in whose place the person decided, as their deputy; nil: they decided for themselves.
+	// OnBehalfOf is the person whose deputy took the decision; nil: DecidedBy decided for themselves.
 	OnBehalfOf *policy.Person `json:"for,omitempty"`
 	Reason     string         `json:"reason,omitempty"`
-	// Deputies are those of whom the whole told a part, of a decision on a Plan.
+	// Deputies are the remarks on deputies that a whole process sends to a part with a decision on a Plan.
 	Deputies []Decision `json:"-"`
 	// To and ToGroup are the person or the group that a remark is addressed to.
 	To      string `json:"to,omitempty"`
 	ToGroup string `json:"toGroup,omitempty"`
 	// Proof is the signature of the signal, unchanged: a compact JWS; empty: the decision is declared, that is, its
-	// sender claims to be By.
+	// sender claims to be DecidedBy.
 	Proof string `json:"proof,omitempty"`
 	// Signed is set once the proof was verified. Finding is the result of the verification, until then.
 	Signed  *proof.Signed  `json:"signed,omitempty"`
@@ -47,32 +47,33 @@ type Decision struct {
 	// SignalID is the id in the signal's payload.
 	SignalID  string    `json:"id,omitempty"`
 	DecidedAt time.Time `json:"at"`
-	// WaitingSince is when the Call that the decision ended the waiting of began to wait; zero where it did not.
+	// WaitingSince is when the Call began to wait; zero if the decision did not end its wait.
 	WaitingSince time.Time `json:"since,omitzero"`
-	// Tool and Shown are what would have run, as shown to the person.
+	// Tool and ShownParams are what would have run, as shown to the person.
 	Tool        string         `json:"tool,omitempty"`
 	ShownParams jsonval.Object `json:"shown,omitempty"`
-	// OrderID names the standing order under which the decision was taken; Order is that order as of then. For other
-	// kinds, they are the order that the process was given, or the order that named the Call's deputy.
+	// OrderID names the standing order under which the decision was taken; Order is the order as it was then. For other
+	// kinds, both are the order that the process was given, or the order that named the Call's deputy.
 	OrderID string         `json:"under,omitempty"`
 	Order   *StandingOrder `json:"order,omitempty"`
 	// Deciders are the rules for who may take the decision; none: anybody may.
 	Deciders policy.Rules `json:"deciders,omitempty"`
-	// Notified records how people were notified while the Call waited; nil: only that it waits.
+	// Notified records the reminders and escalations while the Call waited; nil: none.
 	Notified *policy.Notified `json:"told,omitempty"`
-	// AmendedParams of an amended Call: values, never References.
+	// AmendedParams are the parameters of an amended Call: values, never References.
 	AmendedParams jsonval.Object `json:"params,omitempty"`
 	// Replacement is the Call to run instead, in the form in which the LLM writes Calls.
 	Replacement jsonval.Object `json:"with,omitempty"`
 	// GivenResult is the result that the person gave in place of running the Call.
 	GivenResult any `json:"output,omitempty"`
-	// PlanRequest is the Request whose Plan was decided on as a whole; nil: it is no such decision. Calls are the
-	// Plan's as a person amended it, and PlannedCalls those that were planned, of a Plan that was amended or rejected.
+	// PlanRequest is the number of the Request whose Plan was decided on as a whole; nil: the decision is not on a
+	// Plan. Calls are the Plan's Calls as a person amended them. PlannedCalls are the planned Calls of a Plan that was
+	// amended or rejected.
 	PlanRequest  *int                   `json:"request,omitempty"`
 	Calls        []ideafile.WrittenCall `json:"calls,omitempty"`
 	PlannedCalls []ideafile.WrittenCall `json:"planned,omitempty"`
-	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; 0 keeps
-	// one.
+	// Context holds the Messages of a revision, Instances the tokens that were added, Limits the new limits; a limit of
+	// 0 stays as it was.
 	Context   []any            `json:"context,omitempty"`
 	Instances []string         `json:"instances,omitempty"`
 	Limits    *ideafile.Limits `json:"limits,omitempty"`
@@ -80,7 +81,7 @@ type Decision struct {
 
 // Values of DecidedBy if no person decided.
 const (
-	DecidedByTimeout = "timeout" // nobody did before the deadline
+	DecidedByTimeout = "timeout" // nobody decided before the deadline
 	DecidedByProcess = "process" // the process paused by itself, as at a limit
 )
 
@@ -111,9 +112,10 @@ const (
 	maxGroups       = 100
 )
 
-// ReadDecision reads the payload of a decision's signal; kind is the signal's name. The keys are call, digest, by,
-// groups, reason, proof and id, and params for amend, with for replace, output for answer; for approve order, alone,
-// where it is taken under one.
+// ReadDecision reads the payload of a decision's signal; kind is the signal's name. Its keys are call, digest, by,
+// groups, reason, proof and id; also params for amend, with for replace, output for answer, and to and toGroup for
+// remarks. An approval under a standing order, or a remark on a deputy, has order in place of by, groups, reason and
+// proof.
 func ReadDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	order := m[orderKey]
@@ -184,7 +186,7 @@ func readGroups(v any) ([]string, error) {
 	return list, nil
 }
 
-// The keys under which signals bring the account of who sends them, beside by.
+// The keys of a signal for its sender's account, beside by.
 const (
 	issuerKey  = "iss"
 	subjectKey = "sub"

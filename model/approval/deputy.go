@@ -10,8 +10,8 @@ import (
 	"processidea/model/approval/proof"
 )
 
-// This file holds deputies. A person names one as an order of the process, which tells each Call that waits by a
-// remark; with the Call, the remark is what counts.
+// This file holds deputies. A person names a deputy by an order to the process. The process sends the order to each
+// waiting Call as a remark, and for the Call only the remark counts.
 
 // ReadDeputy reads the payload of SteerDeputy: id, to, from, until, by, groups, reason and proof; and act, as
 // ReadStandingOrder does.
@@ -41,7 +41,7 @@ func ReadDeputy(m map[string]any) (o StandingOrder, err error) {
 	return o, policy.CheckName(o.To)
 }
 
-// checkDeputy returns why nobody can be the deputy of the giver.
+// checkDeputy returns why the order cannot name a deputy of its giver.
 func (o StandingOrder) checkDeputy(giver policy.Person) error {
 	switch {
 	case giver.Name == "":
@@ -63,11 +63,12 @@ func (o StandingOrder) timesText() (text string) {
 	return text
 }
 
-// DeputyChange names the rule that a Call is told of a deputy only if the giver may decide on it.
+// DeputyChange names the rule that a Call gets the remark on a deputy only if the giver of the deputy's order may
+// decide on it.
 const DeputyChange = "a Call is told of deputies of who may decide"
 
-// undeliveredDeputyChange returns what a Call must still be told of a deputy: that there is one, or that the time ended
-// early.
+// undeliveredDeputyChange returns the order on a deputy that a Call must still get: a new order, or one whose time
+// ended early.
 func (o *OrderState) undeliveredDeputyChange(owner string, p Pending, now time.Time) (tell StandingOrder, is bool) {
 	if o.To == "" || o.hasHandled(owner, p) || !p.Allows(SteerDeputy) {
 		return tell, false
@@ -86,7 +87,7 @@ func (o *OrderState) undeliveredDeputyChange(owner string, p Pending, now time.T
 	return tell, order != nil && tell.Until.Before(order.Until)
 }
 
-// Deputies are the remarks by which a Plan is told of deputies.
+// Deputies are the remarks that name all deputies to a Plan.
 func (l Orders) Deputies() (list []Decision) {
 	for _, o := range l {
 		if o.To == "" {
@@ -106,7 +107,7 @@ func (l Orders) Deputies() (list []Decision) {
 	return list
 }
 
-// currentRemarks are the remarks without those on a deputy that a later one replaces.
+// currentRemarks are the remarks, except a remark on a deputy that a later remark replaces.
 func (p Pending) currentRemarks() (list []Decision) {
 	for n, r := range p.Remarks {
 		replaces := func(later Decision) bool { return later.Kind == SteerDeputy && later.OrderID == r.OrderID }
@@ -117,8 +118,8 @@ func (p Pending) currentRemarks() (list []Decision) {
 	return list
 }
 
-// Capacities are the ways in which a decision on the Call can count: for who takes it, and then in place of each person
-// whose deputy they are at the time.
+// Capacities lists the ways in which a decision on the Call can count: first for its author, then in place of each
+// person whose deputy the author is at the time.
 func (p Pending) Capacities(d Decision, now time.Time) []Decision {
 	list := []Decision{d}
 	if d.Order != nil {
@@ -135,7 +136,7 @@ func (p Pending) Capacities(d Decision, now time.Time) []Decision {
 	return list
 }
 
-// DeputyText names a deputy and in whose place they act.
+// DeputyText names a deputy and the person in whose place the deputy acts.
 func DeputyText(name string, whom *policy.Person) string {
 	if whom == nil {
 		return name

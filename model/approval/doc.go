@@ -10,13 +10,13 @@
 //	StandingOrder  people → process     Calls that fit are approved; Orders keeps them
 //	Fate           instance → people    what became of an act: taken, or refused and why
 //
-// What an Idea file says of approvals is in package policy, below; what a signature must contain, in proof. Package
-// dataflow decides which Call waits, and what a decision does to it. Package loop holds whole Plans.
+// Package policy, below, reads what an Idea file says of approvals. Package proof checks what a signature must contain.
+// Package dataflow decides which Call waits, and what a decision does to it. Package loop holds whole Plans.
 //
 // Invariants:
 //   - What a person decides on is what runs: a Decision with an outdated digest is refused.
 //   - The approval of a Plan approves none of its Calls: the policies of their Tools still apply.
-//   - A standing order never grants more approvals than its Count, not counting refused ones. It approves a Call once,
-//     and is refused on it once. It never covers what a person has changed.
+//   - A standing order never grants more approvals than its Count, not counting refused ones. It approves a Call at
+//     most once, and is refused on a Call at most once. It never covers what a person has changed.
 //   - JSON tags are wire format and recorded history: do not rename them with the Go names.
 package approval

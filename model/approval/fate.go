@@ -12,7 +12,7 @@ import (
 
 // Fate is the outcome of a person's act: a signal, or one of many decisions in a signal.
 type Fate struct {
-	// ID, Call and By are as the act's payload had them.
+	// ID, CallID and By are as in the act's payload.
 	ID     string `json:"id,omitempty"`
 	Signal string `json:"signal"`
 	CallID string `json:"call,omitempty"`
@@ -21,17 +21,17 @@ type Fate struct {
 	// the approval; empty: none.
 	OrderID string `json:"under,omitempty"`
 	Digest  string `json:"digest,omitempty"`
-	// Reason is why the act was refused and changed nothing; empty: it was taken.
+	// Reason is why the act was refused and changed nothing; empty: the act was accepted.
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
-	// Count is how many people have decided the same, once a decision was taken.
+	// Count is how many people have decided the same; set only for an accepted decision.
 	Count Count `json:"count,omitzero"`
-	// ForwardedPayload means that a whole process sent the act past its part to the instance, so that the part reports
-	// the Fate.
+	// PassedOn means that a whole process sent the act to the instance directly, past its part. The part reports the
+	// Fate although the act did not come through it.
 	PassedOn bool `json:"passedOn,omitempty"`
-	// NothingToDo: it was refused since there was nothing to do.
+	// NothingToDo means that the act was refused because there was nothing to do.
 	NothingToDo bool `json:"nothing,omitempty"`
-	// Code tells programs why it was refused; empty: no code says it.
+	// Code tells programs why the act was refused; empty: the refusal has no code.
 	Code string `json:"code,omitempty"`
 }
 
@@ -40,21 +40,20 @@ type Refusal struct{ Code, Text string }
 
 func (r Refusal) Error() string { return r.Text }
 
-// CodeNotAtRest is the code of an act that is refused until nothing runs, CodeUndoUnderWay that of an undo before which
-// another one has not ended.
+// CodeNotAtRest refuses an act until nothing runs. CodeUndoUnderWay refuses an undo until the undo before it has ended.
 const (
 	CodeNotAtRest    = "not-at-rest"
 	CodeUndoUnderWay = "undo-under-way"
 )
 
-// NothingDone is why an act is refused for which there was nothing to do.
+// NothingDone is the refusal of an act for which there was nothing to do.
 type NothingDone string
 
 func (n NothingDone) Error() string { return string(n) }
 
 const passedOnKey = "passedOn"
 
-// ForwardedPayload is the payload of an act that a whole process sends past a part.
+// ForwardedPayload is the payload of an act that a whole process sends to an instance directly, past its part.
 func ForwardedPayload(payload jsonval.Object) jsonval.Object {
 	payload = maps.Clone(payload)
 	payload[passedOnKey] = true
@@ -98,19 +97,18 @@ const (
 	maxRefusalText  = 1000 // characters
 )
 
-// Fates keeps what became of the latest acts, and which acts are under way. An act without an id is kept where it was
+// Fates keeps what became of the latest acts, and which acts are under way. An act without an id is kept only if it was
 // refused.
 //
-// Invariants: an id has the Fate that it was given first, until that is one of more than 5,000; an act under way has
-// none.
+// Invariants: an id keeps its first Fate until 5,000 later ones have come; an act under way has no Fate.
 type Fates struct {
 	Latest       []Fate          `json:"last"`
-	RefusedCount int             `json:"count"` // of all that were refused
+	RefusedCount int             `json:"count"` // of all refused acts
 	UnderWay     map[string]bool `json:"underWay,omitempty"`
-	byID         map[string]Fate // of Latest; nil: not made yet
+	byID         map[string]Fate // of Latest; nil: not built yet
 }
 
-// Begin notes that an act has come whose Fate will follow.
+// Begin records an act whose Fate will follow.
 func (l *Fates) Begin(id string) {
 	if _, known := l.find(id); id == "" || known {
 		return
@@ -121,7 +119,8 @@ func (l *Fates) Begin(id string) {
 	l.UnderWay[id] = true
 }
 
-// Settle keeps the Fate of an act, and reports whether it did: nobody asks for an act that was taken and not under way.
+// Settle keeps the Fate of an act, and reports whether it did. It drops the Fate of an accepted act that was not under
+// way, because nobody asks for it.
 func (l *Fates) Settle(f Fate) (kept bool) {
 	f.Reason = jsonval.Clip(f.Reason, maxRefusalText)
 	if f.Reason != "" {
@@ -154,7 +153,7 @@ func (l *Fates) find(id string) (f Fate, known bool) {
 	return f, known
 }
 
-// Refusals lists the last hundred acts that changed nothing: a list, never nil.
+// Refusals lists the last hundred refused acts; never nil.
 func (l *Fates) Refusals() []Fate {
 	refusals := []Fate{}
 	for n := len(l.Latest) - 1; n >= 0 && len(refusals) < maxRefusals; n-- {
@@ -174,7 +173,7 @@ const (
 	ActUnknown  = "unknown"
 )
 
-// Outcome answers what became of the act of an id.
+// Outcome says what became of the act with an id.
 type Outcome struct {
 	ID     string `json:"id"`
 	Became string `json:"became"`           // taken, refused, underWay or unknown
@@ -205,7 +204,7 @@ func (l *Fates) Outcomes(ids []string, allHeard bool) (list []Outcome) {
 	return list
 }
 
-// Known reports whether the question what became of acts can be answered, as it stays.
+// Known reports whether the outcomes of these acts are known: none of them is under way.
 func (l *Fates) Known(ids []string, allHeard bool) bool {
 	return !slices.ContainsFunc(l.Outcomes(ids, allHeard), func(o Outcome) bool { return o.Became == ActUnderWay })
 }

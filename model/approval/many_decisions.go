@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Limits of one such signal.
+// Limits of one signal with many decisions.
 const (
 	MaxDecisionsPerSignal = 1000
 	// MaxBytesOfDecisions is counted as JSON: a Temporal server takes no larger payload from a client without a store.
@@ -97,7 +97,7 @@ func (many *ManyDecisions) read(n int, raw any) (one OneOfMany) {
 		one.written[signalIDKey] = fmt.Sprintf("%s/%d", many.ID, n+1)
 	}
 	one.Payload = maps.Clone(many.common)
-	if one.written["by"] != nil { // somebody else's account is not theirs
+	if one.written["by"] != nil { // the signal's account is its sender's, not that of another author
 		delete(one.Payload, issuerKey)
 		delete(one.Payload, subjectKey)
 	}

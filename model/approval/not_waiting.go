@@ -60,8 +60,8 @@ func ErrUnknownCallBriefly(id string) error {
 	return fmt.Errorf("there is no Call %q", jsonval.ClipForError(id))
 }
 
-// nearestCallSuggestion proposes the Call that was probably meant: one that waits rather than another one, and one of
-// the same place in the Plan rather than one that is spelled alike.
+// nearestCallSuggestion proposes the Call that was probably meant. It prefers, in this order, a waiting Call at the
+// same place in the Plan, a waiting Call with a similar id, and another Call with a similar id.
 func nearestCallSuggestion(id string, pending, known []string) string {
 	place, _, _ := strings.Cut(id, "@")
 	for _, p := range pending {

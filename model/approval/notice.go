@@ -16,10 +16,11 @@ type Notice struct {
 	Since            time.Time  `json:"since"`
 	Deadline         *time.Time `json:"deadline,omitempty"`
 	AllowedDecisions []string   `json:"allow"`
-	// DecisionKind was made by By. Both are empty while the Call waits, and when it stopped waiting without a decision.
+	// DecisionKind was taken by DecidedBy. Both are empty while the Call waits, and if it stopped waiting without a
+	// decision.
 	DecisionKind string `json:"decision,omitempty"`
 	DecidedBy    string `json:"by,omitempty"`
-	DecidedFor   string `json:"for,omitempty"` // in whose place, of a deputy's
+	DecidedFor   string `json:"for,omitempty"` // the person in whose place a deputy decided
 	// Reminders counts how often people were reminded of the Call. EscalatedTo are the people who were added to those
 	// who may decide.
 	Reminders   int          `json:"reminders,omitempty"`
@@ -30,7 +31,7 @@ type Notice struct {
 	Remark      *NoticeRemark `json:"remark,omitempty"`
 }
 
-// NoticeRemark says who asked whom, who handed a Call over to whom, or whose deputy is who.
+// NoticeRemark says who asked whom, who handed a Call over to whom, or who named whom as deputy.
 type NoticeRemark struct {
 	Kind    string `json:"kind"` // ask, hand-over or deputy
 	By      string `json:"by"`

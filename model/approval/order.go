@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// StandingOrder is leave that a person gives beforehand: Calls of a Tool that fit are approved under it, or To decides
-// in the person's place.
+// StandingOrder is a permission that a person gives beforehand: Calls of Tool that fit When are approved under it, or
+// the deputy To decides in the person's place.
 type StandingOrder struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool,omitempty"`
@@ -20,15 +20,14 @@ type StandingOrder struct {
 	From time.Time `json:"from,omitzero"`
 	// When is a JSON Schema that a Call's parameters fit; nil: any do.
 	When jsonval.Object `json:"when,omitempty"`
-	// Count is how many Calls it approves at most; 0: no limit. Until is the moment from which it approves none; zero:
-	// no limit.
+	// Count is how many Calls the order approves at most; 0: no limit. Until is when the order ends; zero: no limit.
 	Count int       `json:"count,omitempty"`
 	Until time.Time `json:"until,omitzero"`
 	By    string    `json:"by,omitempty"`
 	policy.Account
 	Groups []string `json:"groups,omitempty"`
 	Reason string   `json:"reason,omitempty"`
-	// Proof is the signature that the order brought.
+	// Proof is the signature that came with the order.
 	Proof string `json:"proof,omitempty"`
 }
 
@@ -77,7 +76,7 @@ func (o *StandingOrder) checkID() error {
 	case len(o.ID) > maxOrderIDLength:
 		return fmt.Errorf(`"id" is longer than %d characters`, maxOrderIDLength)
 	}
-	if err := policy.CheckGroup(o.ID); err != nil { // people end it by what they see
+	if err := policy.CheckGroup(o.ID); err != nil { // people name the order by the id that they see, to end it
 		return fmt.Errorf(`"id": %w`, err)
 	}
 	return nil
@@ -194,8 +193,8 @@ func (o StandingOrder) Approval(p Pending) jsonval.Object {
 		orderKey: jsonval.ToJSONValue(o)}
 }
 
-// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" where it is under
-// none.
+// OrderNamedIn returns the id of the order under which the payload of a signal approves a Call; "" if it names no
+// order.
 func OrderNamedIn(payload jsonval.Object) string {
 	return jsonval.Clip(jsonval.AsText(jsonval.AsObject(payload[orderKey])[signalIDKey]), maxOrderIDLength)
 }
@@ -203,7 +202,7 @@ func OrderNamedIn(payload jsonval.Object) string {
 // SignalID is the id of the signals that approve Calls under the order.
 func (o StandingOrder) SignalID() string { return orderKey + ":" + o.ID }
 
-// GivesOrder reports whether a signal gives an order, whose id is not the signal's.
+// GivesOrder reports whether a signal gives an order. The order's id is not the signal's id.
 func GivesOrder(signal string) bool { return signal == SteerAllow || signal == SteerDeputy }
 
 // Signal is the signal that gives the order.
@@ -239,8 +238,8 @@ func (o StandingOrder) Giver(finding *proof.Finding, now time.Time) (policy.Pers
 	return d.Decider(), err
 }
 
-// readOrder reads the order under which a decision is taken, or that a Call is told of. It counts as the act of the
-// giver of the order.
+// readOrder reads the order under which a decision is taken, or that names a deputy to a Call. The decision counts as
+// the act of the order's giver.
 func (d *Decision) readOrder(v any) error {
 	m, ok := v.(jsonval.Object)
 	switch {
@@ -264,7 +263,7 @@ func (d *Decision) readOrder(v any) error {
 	return nil
 }
 
-// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the one that ends, or id in its place; by and
+// ReadOrderEnd reads the payload of SteerDisallow: order, the id of the order that ends (or id in its place), by and
 // reason.
 func ReadOrderEnd(m jsonval.Object) (order string, s SteeringPayload, err error) {
 	texts := actTexts(&s.ID, &s.By, &s.Reason, &s.Account)

@@ -12,7 +12,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxOrders = 100 // of one process, those that have ended included
+const maxOrders = 100 // of one process, including ended ones
 
 // Orders are the standing orders of one process, in the order in which they were given. The zero value has none.
 type Orders []*OrderState
@@ -25,10 +25,11 @@ type OrderState struct {
 	Giver policy.Person `json:"giver"`
 	// Approved is how many Calls were approved under it.
 	Approved int `json:"approved"`
-	// Handled are the digests of the Calls that were approved under it and, as far as is known, still wait, by owner
-	// and Call.
+	// Handled maps owner and Call to the digest of each Call that was approved under the order and, as far as is known,
+	// still waits.
 	Handled map[string]map[string]string `json:"handled,omitempty"`
-	// RefusedApprovals are the digests of the Calls whose approval under it was refused and does not count, by Call.
+	// RefusedApprovals maps a Call to its digest if its approval under the order was refused. Such an approval does not
+	// count.
 	RefusedApprovals map[string]string `json:"takenBack,omitempty"`
 	// Ended is who ended it, and why; nil: nobody has.
 	Ended *OrderEnding `json:"ended,omitempty"`
@@ -121,15 +122,16 @@ func (o *OrderState) IsInForce(now time.Time) bool {
 	return o.Ended == nil && (o.Count == 0 || o.Approved < o.Count) && (o.Until.IsZero() || now.Before(o.Until))
 }
 
-// OrderApproval is a Call that is to be approved under an order, or to be told of a deputy.
+// OrderApproval is a waiting Call, and the order that approves it or names a deputy to it.
 type OrderApproval struct {
 	Order   StandingOrder
 	Pending Pending
 }
 
-// Cover returns the Calls of an owner, an instance or a part, that are approved now, each under the first order that
-// covers it, and counts them; and those that are told now of a deputy. If several people must approve, an order gives
-// the approval of its giver only. knows is asked for DeputyChange if the answer matters.
+// Cover returns the waiting Calls of an owner, an instance or a part, that are approved now, each under the first order
+// that covers it, and counts the approvals. If several people must approve, an order gives only the approval of its
+// giver. The result also has the Calls that must get an order on a deputy now. knows is asked for DeputyChange only if
+// the answer matters.
 func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity, now time.Time,
 	knows func(change string) bool,
 ) (list []OrderApproval) {
@@ -156,7 +158,7 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 	return list
 }
 
-// whoApproved lists for each approval of a Call that is known or under way for whom it counts.
+// whoApproved lists, for each approval of a Call that is known or under way, the people for whom it counts.
 func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity) {
 	people = jsonval.Map(p.DecidedSoFar, Vote.Identities)
 	for _, o := range l {
@@ -210,7 +212,7 @@ func (l Orders) UncountRefused(r Fate) bool {
 			delete(calls, r.CallID)
 		}
 	}
-	// also for a Call that no longer waits, as far as is known: somebody else was first
+	// also if the Call no longer waits, as far as is known: somebody else decided first
 	o.Approved = max(0, o.Approved-1)
 	return true
 }
@@ -224,7 +226,7 @@ func (o *OrderState) hasApproved(owner string, p Pending) bool {
 	return o.Handled[owner][p.CallID] == o.handledVersion(p)
 }
 
-// handledVersion is what Handled has of a Call: its digest, and whether it was told that a deputy's time has ended.
+// handledVersion is the value of a Call in Handled: its digest, with a mark if the order is on a deputy and was ended.
 func (o *OrderState) handledVersion(p Pending) string {
 	if o.To != "" && o.Ended != nil {
 		return "ended " + p.Digest

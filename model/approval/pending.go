@@ -48,8 +48,8 @@ type Pending struct {
 	// Deciders say who may decide; none: anybody. DecidedSoFar are the people who have decided while others still must.
 	Deciders     policy.Rules `json:"deciders,omitempty"`
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
-	// Excluded are the people whom rules exclude from the decision, as it is told to people; nil: nobody, or a worker
-	// from before tells of them.
+	// Excluded are the people whom rules exclude from the decision, for display; nil: nobody is excluded, or an older
+	// worker did not list them.
 	Excluded *Excluded `json:"excluded,omitempty"`
 	// Remarks are people's comments, questions and hand-overs of the Call, in order.
 	Remarks []Decision `json:"remarks,omitempty"`
@@ -64,8 +64,8 @@ type Excluded struct {
 	Decided   []policy.PriorDecision `json:"decided,omitempty"`
 }
 
-// WhyNot is why a person may not decide on a Call under rules that exclude these people; "": they may. Without
-// Excluded, NotStarter excludes nobody: only who takes the decision knows.
+// WhyNot returns why a person may not decide on a Call under rules that exclude these people; "" if they may. A nil
+// Excluded ignores NotStarter, since only the receiver of the decision knows the people.
 func (e *Excluded) WhyNot(p policy.Person, call string, rules policy.Rules) string {
 	if e == nil {
 		e, rules = &Excluded{}, slices.Clone(rules)
@@ -79,7 +79,8 @@ func (e *Excluded) WhyNot(p policy.Person, call string, rules policy.Rules) stri
 	return rules.DenialReason(p, e.StartedBy, e.CausedBy...)
 }
 
-// DecidedElsewhere is why one of these people may not decide on a Call since they decided on another one; "": they may.
+// DecidedElsewhere returns why one of these people may not decide on a Call: they decided on an excluding Call. It is
+// "" if they may.
 func (e *Excluded) DecidedElsewhere(people []policy.Identity, call string) string {
 	for _, made := range e.Decided {
 		for _, who := range people {
@@ -97,7 +98,7 @@ type Vote struct {
 	DecidedBy string `json:"by"`
 	policy.Account
 	Groups []string `json:"groups,omitempty"` // the groups that the person claims
-	// OnBehalfOf is in whose place the person decided; nil: for themselves.
+	// OnBehalfOf is the person whose deputy decided; nil: DecidedBy decided for themselves.
 	OnBehalfOf *policy.Person `json:"for,omitempty"`
 	DecidedAt  time.Time      `json:"at"`
 }
@@ -109,8 +110,8 @@ func (v Vote) decision() Decision {
 	return Decision{DecidedBy: v.DecidedBy, Account: v.Account, Groups: v.Groups, OnBehalfOf: v.OnBehalfOf}
 }
 
-// InWords names who decided, their groups, in whose place and, unless it is an approval, the decision: "ann of finance,
-// answer".
+// InWords names the person who decided, their groups, the person whose deputy they are and, unless it is an approval,
+// the decision: "ann of finance, answer".
 func (v Vote) InWords() string {
 	text := v.DecidedBy
 	if len(v.Groups) > 0 {
@@ -148,7 +149,7 @@ func (p Pending) DecidersInWords() string {
 }
 
 // Explanation holds the lines that people are shown about why they are asked, beside who decides and until when. Every
-// surface shows them; a new one has its German under "told: " in gateway/desk/wording/de.json.
+// surface shows them. The German text of a new line is under "told: " in gateway/desk/wording/de.json.
 func (p Pending) Explanation() (lines []string) {
 	if p.ReviewReason != "" {
 		lines = append(lines, p.ReviewReason)
@@ -159,8 +160,8 @@ func (p Pending) Explanation() (lines []string) {
 	return append(lines, jsonval.Map(p.currentRemarks(), Decision.RemarkText)...)
 }
 
-// CountAgreeing counts the people who decided the same on a Call as the signal with an id, up to that signal and with
-// it, and how many must. It is zero if no decision has the id. A single person rejects, amends and replaces.
+// CountAgreeing returns how many people decided the same on a Call as the signal with an id, up to and including that
+// signal, and how many must. It is zero if no decision has the id. One person is enough to reject, amend or replace.
 func CountAgreeing(made []Decision, id string) Count {
 	at := slices.IndexFunc(made, func(d Decision) bool { return d.SignalID == id })
 	if at < 0 {
@@ -185,7 +186,7 @@ func (p *Pending) AdvanceTo(now time.Time) {
 	p.WhileWaiting, p.Deciders = p.WhileWaiting.AdvancedTo(now, p.Deciders)
 }
 
-// NextDueTime returns when something happens by itself next; ok is false where nothing does.
+// NextDueTime returns when the next reminder, escalation or timeout is due; ok is false if none is.
 func (p Pending) NextDueTime() (next time.Time, ok bool) {
 	next, ok = p.WhileWaiting.Next()
 	if p.Deadline != nil && (!ok || p.Deadline.Before(next)) {

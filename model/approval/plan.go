@@ -12,12 +12,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Plan is a Plan that waits, as a whole, until a person has decided on it: nothing of it has begun.
+// Plan is a Plan that waits as a whole for a person's decision. None of its Calls has begun.
 //
 // Invariant: what was shown is what runs. A Decision that names another Digest is refused.
 type Plan struct {
-	// Request is the one that made the Plan; 0: it is the direct Plans of the Idea, or what an earlier process had left
-	// unfinished.
+	// Request is the number of the Request that made the Plan; 0: the Plan consists of the Idea's direct Plans, or of
+	// what an earlier process left unfinished.
 	Request int `json:"request"`
 	// Digest is the SHA-256, in hex, of the canonical JSON of the process's id, request and, for each Call, its id,
 	// instances and what was written.
@@ -31,8 +31,8 @@ type Plan struct {
 	DecidedSoFar []Vote       `json:"decided,omitempty"`
 	// NotAmendable is why the Plan can only be approved or rejected; empty: it can be amended.
 	NotAmendable string `json:"notAmendable,omitempty"`
-	// Disagreements tell, of each instance that was answered differently when the LLM was asked a second time, both
-	// answers. They may come while the Plan waits, and are no part of what runs, so that the Digest does not hold them.
+	// Disagreements has both answers for each instance that the LLM answered differently when asked a second time. They
+	// may arrive while the Plan waits. They do not affect what runs, so the Digest does not cover them.
 	Disagreements []string `json:"disagreements,omitempty"`
 	// Original are the Calls as they were planned, once a person has amended them and others must still decide.
 	Original []ideafile.WrittenCall `json:"original,omitempty"`
@@ -48,7 +48,7 @@ type PlanCall struct {
 	Error string `json:"error,omitempty"`
 }
 
-// SetDigest computes the digest; process is the id of the one whose Plan it is.
+// SetDigest computes the digest; process is the id of the Plan's process.
 func (p *Plan) SetDigest(process string) {
 	calls := make([]any, len(p.Calls))
 	for n, c := range p.Calls {
@@ -65,7 +65,7 @@ func (p Plan) Name() string {
 	return fmt.Sprintf("the Plan of Request %d", p.Request)
 }
 
-// WrittenCalls lists the Calls as they were written: what amend-plan is given, changed.
+// WrittenCalls lists the Calls as they were written. amend-plan takes a changed copy of this list.
 func (p Plan) WrittenCalls() []ideafile.WrittenCall {
 	return jsonval.Map(p.Calls, func(c PlanCall) ideafile.WrittenCall { return c.Written })
 }

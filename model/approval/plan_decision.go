@@ -23,15 +23,15 @@ const (
 	CodePlanAmended  = "plan_amended"
 )
 
-// maxAmendedCalls bounds what one signal brings: a Plan of more Calls is better asked for in parts.
+// maxAmendedCalls bounds the Calls of one signal: a larger Plan is better requested in parts.
 const maxAmendedCalls = 1000
 
-// DeputiesKey is the key under which the whole tells a part of deputies, as Orders.Deputies has them.
+// DeputiesKey is the key under which a whole process sends Orders.Deputies to a part.
 const DeputiesKey = "deputies"
 
-// ReadPlanDecision reads the payload of such a signal: request, digest, by, groups, reason, proof and id, and calls
-// for amend-plan: all Calls of the Plan as it is to run, in the form in which the LLM writes them; in a part
-// DeputiesKey.
+// ReadPlanDecision reads the payload of a decision on a Plan. Its keys are request, digest, by, groups, reason, proof
+// and id. amend-plan also has calls: all Calls of the amended Plan, in the form in which the LLM writes them. A signal
+// to a part may have DeputiesKey.
 func ReadPlanDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	d.Kind = kind
 	if d.PlanRequest, err = readRequestNumber(m["request"]); err != nil {
@@ -56,10 +56,10 @@ func ReadPlanDecision(kind string, m jsonval.Object) (d Decision, err error) {
 	return d, err
 }
 
-// readDeputies reads deputies as what they are in a signal: declared, whatever it says of proofs.
+// readDeputies reads deputies as declared, because a signal cannot vouch for proofs: it ignores Signed.
 func (d *Decision) readDeputies(v any) {
 	var list []Decision
-	_ = json.Unmarshal(jsonval.Encode(v), &list) // what is no list names nobody
+	_ = json.Unmarshal(jsonval.Encode(v), &list) // a value that is no list names nobody
 	for _, r := range list {
 		if r.Signed = nil; r.Kind == SteerDeputy && r.Order != nil {
 			d.Deputies = append(d.Deputies, r)
@@ -67,7 +67,7 @@ func (d *Decision) readDeputies(v any) {
 	}
 }
 
-// readRequestNumber reads the number of the Request whose Plan it is; 0 for a Plan that runs without one.
+// readRequestNumber reads the number of the Request that made the Plan; 0 for a Plan without a Request.
 func readRequestNumber(v any) (*int, error) {
 	number, _ := v.(json.Number)
 	n, err := number.Int64()

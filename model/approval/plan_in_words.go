@@ -20,8 +20,8 @@ type PlannedCall struct {
 // maxPlannedCalls bounds how many Calls of a Plan are put into words, each once for each instance.
 const maxPlannedCalls = 1000
 
-// InWords tells what the Plan would do, by the latest Idea of its process (nil: it is not known): nothing has run since
-// then. readsAnother reports whether the Call at a place, from 0, reads what another Call of the Plan writes.
+// InWords describes what the Plan would do. idea is the latest Idea of its process (nil: unknown); nothing has run
+// since that Idea. readsAnother reports whether the Call at an index reads what another Call of the Plan writes.
 func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
 	readsAnother func(n int) bool) (list []PlannedCall) {
 	if idea == nil {
@@ -56,7 +56,7 @@ func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
 	return list
 }
 
-// knownOf resolves the References in a value; one that leads to nothing yet becomes null.
+// knownOf resolves the References in a value. A Reference that has no value yet becomes null.
 func knownOf(v any, lookup func(refexpr.Reference) (any, bool)) any {
 	switch v.(type) {
 	case jsonval.Object, []any:

@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CheckPlanDecision returns a decision as it counts for what waits, or why it changes nothing. starters are those who
-// started the process, and causers those who added or revised instances of the Plan; deputies is Orders.Deputies.
+// CheckPlanDecision returns a decision as it counts for the waiting Plan, or why it is refused. starters are the people
+// who started the process, causers the people who added or revised instances of the Plan; deputies is Orders.Deputies.
 // Whether the Calls of an amendment can run is checked elsewhere.
 func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity, deputies []Decision,
 	now time.Time) (Decision, error) {
@@ -45,8 +45,8 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 	return d, err
 }
 
-// checkUndoCallsUnchanged returns which Call of an amendment is said to take another one back and is not as undo wrote
-// it.
+// checkUndoCallsUnchanged returns an error if a Call of an amendment undoes another Call and differs from what undo
+// wrote.
 func (p *Plan) checkUndoCallsUnchanged(calls []ideafile.WrittenCall) error {
 	for n, w := range calls {
 		if ideafile.WritesUndo(w.RawValue()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
@@ -136,7 +136,7 @@ func (p Plan) removedCalls() []ideafile.WrittenCall {
 }
 
 // WithLargeValues returns the Calls of an amendment, with each Call that a person left as shown replaced by the planned
-// one. Only in a planned Call does a handle mean the value in the store; from outside it is plain data.
+// one. A handle means a value in the store only in a planned Call; in a Call from outside it is plain data.
 func (p Plan) WithLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCall {
 	out := slices.Clone(calls)
 	for n, w := range calls {

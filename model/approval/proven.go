@@ -65,7 +65,8 @@ func (d Decision) Identity() policy.Identity {
 	return policy.Identity{Name: d.DecidedBy, Account: d.Account}
 }
 
-// Identities is everybody for whom the decision counts: who took it, and in whose place. For all rules they are one.
+// Identities lists everybody for whom the decision counts: its author, and the person whose deputy the author is. All
+// rules treat these as one person.
 func (d Decision) Identities() []policy.Identity {
 	list := []policy.Identity{d.Identity()}
 	if d.OnBehalfOf != nil {
@@ -74,7 +75,7 @@ func (d Decision) Identities() []policy.Identity {
 	return list
 }
 
-// Vote is the decision as one of several that must be alike, of a kind.
+// Vote returns the decision, with this kind, as one of several that must agree.
 func (d Decision) Vote(kind string) Vote {
 	return Vote{Kind: kind, DecidedBy: d.DecidedBy, Account: d.Account, Groups: d.Groups, OnBehalfOf: d.OnBehalfOf,
 		DecidedAt: d.DecidedAt}
@@ -111,7 +112,8 @@ func (d Decision) detailsDigest() string {
 	return proof.DetailsDigest(content)
 }
 
-// Decider is who takes the decision, for the rules on who may; of a deputy's in whose place, proven where both are.
+// Decider returns the person to whom the rules on deciders apply. For a deputy's decision, that is the person in whose
+// place the deputy decides; it counts as signed only if both are proven.
 func (d Decision) Decider() policy.Person {
 	p := policy.Person{Name: d.DecidedBy, Groups: d.Groups, Account: d.Account}
 	if d.Signed != nil {

@@ -17,17 +17,18 @@ const (
 	HandOver = "hand-over" // have a person, or a group, decide alone
 )
 
-// Remarks lists those that people make. SteerDeputy is one too, where a process tells a Call of a deputy.
+// Remarks lists the remarks that people make. SteerDeputy is a remark too: a process sends it to a Call to name a
+// deputy.
 func Remarks() []string { return []string{Comment, Ask, HandOver} }
 
 // IsRemark reports whether the kind is a remark, not a decision.
 func IsRemark(kind string) bool { return kind == SteerDeputy || slices.Contains(Remarks(), kind) }
 
-// AcceptsProof reports whether an act on a Call may bring a proof.
+// AcceptsProof reports whether an act on a Call may have a proof.
 func AcceptsProof(kind string) bool { return kind == HandOver || !IsRemark(kind) }
 
-// Allows reports whether the policy of a Call allows an act on it. A policy that names no remark allows all, and a
-// deputy where a hand-over is.
+// Allows reports whether the policy of a Call allows an act on it. A policy that names no remark allows all. A deputy
+// is allowed if a hand-over is.
 func (p Pending) Allows(kind string) bool {
 	if kind == SteerDeputy {
 		kind = HandOver
@@ -60,7 +61,8 @@ func (d Decision) checkRemark() error {
 	return nil
 }
 
-// ShownTo is what people were shown of a Call by its last remark. A remark that was shown the same does not repeat it.
+// ShownTo returns the parameters that people were shown of a Call by its last remark that has any. A remark omits them
+// if they are unchanged.
 func ShownTo(remarks []Decision) (params map[string]any) {
 	for _, r := range remarks {
 		if r.ShownParams != nil {
@@ -109,11 +111,11 @@ func (p Pending) HandedOver() *Decision {
 	return nil
 }
 
-// HandOverChange names the rules by which a Call is handed only to people who may decide on it, and for the time that
-// IsOpenAgain says.
+// HandOverChange names the rules by which a Call is handed over only to people who may decide on it, and only until
+// IsOpenAgain.
 const HandOverChange = "a Call is handed to who may decide"
 
-// isFor reports whether a hand-over is to who takes another decision.
+// isFor reports whether a hand-over is to the author of another decision.
 func (d Decision) isFor(other Decision) bool {
 	return d.To != "" && policy.AnyOf(other.Identities(), policy.Named(d.To)) ||
 		d.ToGroup != "" && policy.AnyOf(policy.Named(other.Decider().Groups...), policy.Named(d.ToGroup))
@@ -128,22 +130,22 @@ func (p Pending) CheckHandedOver(d Decision) error {
 	return fmt.Errorf("%s; whoever may decide can hand it over again", h.RemarkText())
 }
 
-// IsOpenAgain reports whether a Call that was handed over is for others too: as the person who got it has decided, and
-// others must, or as an escalation since then has let who takes the decision decide.
+// IsOpenAgain reports whether others may decide too on a Call that was handed over. They may if its recipient has
+// decided and others still must. The author of a decision also may if an escalation since then allows it.
 func (p Pending) IsOpenAgain(d Decision) bool {
 	h := p.HandedOver()
 	return h != nil && (p.hasDecided(*h) || p.WhileWaiting.EscalatedTo(d.Decider(), h.DecidedAt))
 }
 
-// hasDecided reports whether somebody whom a hand-over is to has decided since.
+// hasDecided reports whether a recipient of a hand-over has decided since.
 func (p Pending) hasDecided(h Decision) bool {
 	return slices.ContainsFunc(p.DecidedSoFar, func(v Vote) bool {
 		return !v.DecidedAt.Before(h.DecidedAt) && h.isFor(v.decision())
 	})
 }
 
-// DecisionOfRecipient is an approval by the person to whom a hand-over is, as far as that is known: they may be of any
-// group, and may sign.
+// DecisionOfRecipient is an approval by the recipient of a hand-over. Since more is not known of the recipient, it
+// assumes every group and a signature.
 func (p Pending) DecisionOfRecipient(h Decision) Decision {
 	return Decision{Kind: policy.Approve, DecidedBy: h.To, Groups: p.Deciders.Groups(), Signed: &proof.Signed{}}
 }

@@ -16,21 +16,21 @@ const (
 	SteerRevise = "revise"
 	SteerAdd    = "add"
 	SteerUndo   = "undo"
-	// SteerDecide brings many decisions at once (ReadDecisions).
+	// SteerDecide carries many decisions at once (ReadDecisions).
 	SteerDecide = "decide"
 	// SteerAllow gives a standing order (ReadStandingOrder), SteerDisallow ends one.
 	SteerAllow    = "allow"
 	SteerDisallow = "disallow"
-	// SteerDeputy has somebody decide in one's place for a time (ReadDeputy): an order that a process keeps, and a
-	// remark by which it tells each Call that waits.
+	// SteerDeputy names a deputy for a time (ReadDeputy). The process keeps it as an order, and sends it to each
+	// waiting Call as a remark.
 	SteerDeputy = "deputy"
 )
 
-// SteeringPayload is the payload of such a signal.
+// SteeringPayload is the payload of a signal that steers.
 type SteeringPayload struct {
 	ID, By, Reason string
 	policy.Account
-	// Limits of resume and revise; 0 keeps one.
+	// Limits are the limits of resume and revise; 0 keeps the old limit.
 	Limits ideafile.Limits
 	// Context is the messages of revise and add, as written.
 	Context []any
@@ -38,8 +38,8 @@ type SteeringPayload struct {
 	Undo UndoOrder
 }
 
-// UndoOrder says what to undo, by whom and why: one Call with all that read from it, or only these Calls, or everything
-// in an instance; without any of them, everything. Review has a person review each Call that undoes another.
+// UndoOrder says what to undo, by whom and why: Call with all that read from it, or only Calls, or everything in
+// Instance; without any of these, everything. Review has a person review each Call that undoes another.
 type UndoOrder struct {
 	Call     string   `json:"call,omitempty"`
 	Calls    []string `json:"calls,omitempty"`
@@ -50,7 +50,7 @@ type UndoOrder struct {
 	Review   bool     `json:"review,omitempty"`
 }
 
-// NamedInstance is the instance that the order is for, as it was spelled, if it names one.
+// NamedInstance returns the instance that the order names, as it was spelled; is is false if it names none.
 func (o UndoOrder) NamedInstance() (token string, is bool) {
 	if o.Instance != nil {
 		return *o.Instance, true
@@ -58,7 +58,7 @@ func (o UndoOrder) NamedInstance() (token string, is bool) {
 	return ideafile.InstanceTokenOfCallID(o.Call), o.Call != ""
 }
 
-// Identity is who steers.
+// Identity is the sender of the signal.
 func (s SteeringPayload) Identity() policy.Identity {
 	return policy.Identity{Name: s.By, Account: s.Account}
 }

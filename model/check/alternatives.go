@@ -51,7 +51,7 @@ func (f *planDataflow) checkAccidentalAlternative(n int) {
 }
 
 // preventsLaterWrite reports whether the Call, once done, keeps a later write-once Call from writing a path. A write of
-// the whole State does not, and neither does an update of something above the path, nor surely one of several branches.
+// the whole State does not, nor does an update of something above the path. A Call with several branches need not.
 func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
 	if s.outputPath.HasBranches() || s.outputPath.WritesWholeState() {
 		return false
@@ -61,8 +61,8 @@ func (s *planCall) preventsLaterWrite(p jsonval.Path) bool {
 	})
 }
 
-// overlapWarning words why an earlier Call probably keeps this one from running. Two different Calls for the very same
-// path are intended alternatives, and no warning.
+// overlapWarning returns why an earlier Call probably keeps this one from running, and where to report that. Two
+// different Calls for the very same path are intended alternatives, and give no warning.
 func overlapWarning(s, earlier *planCall) (location, reason string) {
 	ownPath, earlierPath := s.outputPath.ReferenceText(), earlier.outputPath.ReferenceText()
 	switch {

@@ -41,7 +41,7 @@ func (p AmendedPlan) CheckRequestCalls(input *turn.RequestInput, calls []ideafil
 	return nil
 }
 
-// CheckDirectCalls is CheckRequestCalls for the direct Plan of some instances, which Context holds as amended.
+// CheckDirectCalls is CheckRequestCalls for the direct Plan of some instances. Context has the Plan as amended.
 func (p AmendedPlan) CheckDirectCalls(tokens []string, calls []ideafile.WrittenCall, offset int) error {
 	p.Palette.UntargetedCallsGoToAll, p.Palette.AllowsConditions, p.Palette.InstanceTokens = true, true, tokens
 	for n, w := range calls {

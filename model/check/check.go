@@ -50,7 +50,7 @@ type checker struct {
 	instanceTokens []string
 	context        ideafile.ContextByInstance
 	view           ideafile.InstanceView
-	viewToken      *string // of view: the views of all instances together would take many times the file's memory
+	viewToken      *string // of view; only one is kept, since all would take many times the file's memory
 	directPlans    ideafile.DirectPlans
 	messages       []locatedMessage
 	findings       []finding
@@ -62,7 +62,8 @@ func (c *checker) isForgotten(token string) bool {
 	return ideafile.InstanceEndStatus(c.context.MessagesByInstance[token], token) == ideafile.InstanceForgotten
 }
 
-// locatedMessage is a Message that knows its path in the file. A long table has as many as it has rows.
+// locatedMessage is a Message that knows its path in the file. It holds a pointer, since a long table has one Message
+// per row.
 type locatedMessage struct{ *ideafile.Message }
 
 func (m locatedMessage) jsonPath() string {
@@ -109,7 +110,7 @@ func (c *checker) checkMessage(m locatedMessage) {
 			c.addProblems(c.idea.ToolProblems(name, path))
 		}
 	case ideafile.TypePlan:
-		// The Calls of a record lie in the past, malformed ones among them: they are not a Plan to run.
+		// The Calls of a record are past, even malformed ones: they are not a Plan to run.
 		if !m.IsPlanWithRecord() {
 			c.checkPlan(m)
 		}
@@ -123,8 +124,8 @@ func (c *checker) checkMessage(m locatedMessage) {
 	}
 }
 
-// bindingsOrDefault returns the bindings or, without any, the most permissive ones: a Tool without `_activity` or a
-// delegate may be latent.
+// bindingsOrDefault returns the bindings or, without any, the most permissive ones: a Tool with neither `_activity` nor
+// a delegate may be latent.
 func (c *checker) bindingsOrDefault() ideafile.ToolBindings {
 	if c.bindings != nil {
 		return c.bindings

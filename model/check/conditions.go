@@ -8,7 +8,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// checkConditions reports a condition that looks at what later Calls write: it is judged by what earlier ones left.
+// checkConditions reports a condition that reads what its own Call or a later one writes: the condition sees only what
+// earlier Calls wrote.
 func (p *planChecker) checkConditions() {
 	for n, s := range p.calls {
 		if s.invalid || s.rawCall[ideafile.WhenKey] == nil {

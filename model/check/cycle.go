@@ -36,8 +36,8 @@ func (f *planDataflow) possibleWriters(n int, ref refexpr.Reference) []int {
 	return writers
 }
 
-// findRunnable marks the Calls that can run: the least fixed point, starting from those whose reads are all there. A
-// Call with a reported error already counts as runnable, so that its readers are not blamed.
+// findRunnable marks the Calls that can run: the least fixed point, starting from the Calls whose reads are all
+// present. A Call with a reported error already counts as runnable, so that its readers are not blamed.
 func (f *planDataflow) findRunnable() {
 	for changed := true; changed; {
 		changed = false
@@ -66,8 +66,8 @@ func (f *planDataflow) unsatisfiedReads(n int) []int {
 	return out
 }
 
-// earlierWriters lists the earlier Calls that write where a Call does, of those that can run or of those that cannot.
-// Only after the latter it finds its path closed.
+// earlierWriters lists the earlier Calls that may write where a Call does, and that can run or, with canRun false,
+// cannot. The Call finds its path closed only after those that cannot run.
 func (f *planDataflow) earlierWriters(n int, canRun bool) []int {
 	var list []int
 	for earlier, s := range f.calls[:n] {
@@ -92,10 +92,11 @@ func (f *planDataflow) termsWithoutWriter(n, r, alternative int) []refexpr.Refer
 	return out
 }
 
-// dependencyEdge is why a Call waits: for a Call that would write what it reads, or for one that delays its skipping.
+// dependencyEdge is why a Call waits for writer: writer would write what the Call reads, or it delays that the Call is
+// skipped.
 type dependencyEdge struct {
 	writer     int
-	location   string // the JSON path of what waits
+	location   string // the JSON path of the part that waits
 	delaysSkip bool
 }
 
@@ -119,8 +120,8 @@ func (f *planDataflow) dependencyEdges(n int) []dependencyEdge {
 	return out
 }
 
-// checkCycles reports every cycle of Calls that cannot run once: at the Call that is blocked then, which is one that
-// delays that another is skipped, else the first.
+// checkCycles reports, once, every cycle of Calls that cannot run. The place is the Call that will be blocked: a Call
+// that delays the skipping of another, or else the first.
 func (f *planDataflow) checkCycles() {
 	reported := map[int]bool{}
 	for n := range f.calls {
@@ -139,7 +140,7 @@ func (f *planDataflow) checkCycles() {
 		for _, e := range cycle {
 			calls = append(calls, f.calls[e.writer])
 			reported[e.writer] = true
-			// what can run may write its value first: it waits for nothing then
+			// a Call that can run may write the value first, so that this Call waits for nothing
 			mayBreak = mayBreak || len(f.earlierWriters(e.writer, true)) > 0
 		}
 		slices.Reverse(calls) // the search goes from readers to writers; the message follows the data

@@ -26,8 +26,8 @@ func CheckDirectPlans(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.
 	return c.problems()
 }
 
-// instancesForPlan lists the instances that a Plan is for: those that its condition matches and, for a Plan that runs
-// directly, for which it is the first such Plan.
+// instancesForPlan lists the instances that a Plan is for. The Plan's condition must match them. A Plan that runs
+// directly must also be the first such Plan for them.
 func (c *checker) instancesForPlan(m locatedMessage, tokens []string) []string {
 	return jsonval.Filter(tokens, func(token string) bool { return c.planAppliesToInstance(m, token) })
 }
@@ -87,8 +87,7 @@ func (c *checker) checkSomePlanApplies() {
 	}
 }
 
-// checkSettle reports a setting for the settling of instances that has no effect: it says when the LLM is asked, and it
-// never is.
+// checkSettle reports a `config.settle` without effect: it says when the LLM is asked, but the LLM is never asked.
 func (c *checker) checkSettle() {
 	if !c.idea.Config.AskLLMBeforeSettling && !c.idea.Config.SettleTogether {
 		return
@@ -98,8 +97,7 @@ func (c *checker) checkSettle() {
 	}
 }
 
-// checkRechecks reports that answers are to be asked for twice where nobody is asked once, and a setting that has no
-// effect.
+// checkRechecks reports a recheck of answers if the LLM is never asked, and an onLimit without a limit.
 func (c *checker) checkRechecks() {
 	written := jsonval.AsObject(jsonval.At(c.idea.Source, "config", "quality"))
 	if written["onLimit"] != nil && written["limit"] == nil {
@@ -111,8 +109,8 @@ func (c *checker) checkRechecks() {
 	}
 }
 
-// checkInstancesPerRequest reports that a Request covers more instances than is known to be good for what the LLM does
-// for each.
+// checkInstancesPerRequest reports that a Request covers more instances than is known to be good for the LLM's work on
+// each.
 func (c *checker) checkInstancesPerRequest() {
 	n, because, _ := quality.RecommendedSize(c.idea, c.bindings)
 	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.LLMForbidden() {
@@ -121,13 +119,13 @@ func (c *checker) checkInstancesPerRequest() {
 	}
 }
 
-// checkStepIDs reports steps of several instructions that one instance must heed under one id: the LLM reads steps, and
-// is told what is not fulfilled, by their ids.
+// checkStepIDs reports steps with the same id in several instructions for one instance: the LLM reads steps, and
+// reports of unfulfilled ones, by their ids.
 func (c *checker) checkStepIDs() {
 	list := jsonval.Filter(ideafile.WithLatestInstructions(c.idea.Context),
 		func(m ideafile.Message) bool { return m.Instruction != nil })
 	slices.SortStableFunc(list, func(a, b ideafile.Message) int {
-		return strings.Compare(a.InstanceToken, b.InstanceToken) // those for all come first
+		return strings.Compare(a.InstanceToken, b.InstanceToken) // messages for all instances come first
 	})
 	type place struct{ token, id string }
 	files := map[place][]string{}

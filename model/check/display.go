@@ -39,8 +39,8 @@ func (c *checker) checkAnnotations(schema any, path string) {
 	})
 }
 
-// checkTemplate reports what a template reads that is not there. t is the Tool whose parameters it may read; nil: it
-// names an instance.
+// checkTemplate reports each Reference of a template that leads to nothing. t is the Tool whose parameters the template
+// may read; nil: the template names an instance.
 func (c *checker) checkTemplate(text, path string, t *ideafile.Tool) {
 	if text == "" {
 		return

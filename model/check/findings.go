@@ -45,7 +45,7 @@ func (c *checker) addFinding(p diag.Problem, tokens []string, applicable int) {
 	}
 }
 
-// problems returns the findings in file order, and names the instances where not all that could be are affected.
+// problems returns the findings in file order. It names the affected instances if some that could be affected are not.
 func (c *checker) problems() diag.Problems {
 	var all, listed diag.Problems
 	for _, f := range c.findings {

@@ -101,8 +101,8 @@ func (s *planCall) writablePaths(start *statelog.State) []jsonval.Path {
 	return paths
 }
 
-// pathNotInSchemaReason words why the State schema has no place for what the Call, or its delegate, writes; "" where it
-// has.
+// pathNotInSchemaReason returns why the State schema has no place for what the Call, or its delegate, writes; "" if it
+// has one.
 func (s *planCall) pathNotInSchemaReason(schema any) string {
 	for _, path := range slices.Concat(s.outputPath.Paths(), s.delegateWritePaths()) {
 		if jsonschema.SubschemaAt(schema, path).IsForbidden {

@@ -145,7 +145,7 @@ func (p *planChecker) resolveInstances(s *planCall, call ideafile.WrittenCall) {
 	}
 }
 
-// suggestInstance suggests the nearest token, or lists them all.
+// suggestInstance suggests the nearest token, or else lists the first ones.
 func suggestInstance(name string, names []string) string {
 	if s := diag.DidYouMean(name, names); s != "" {
 		return s
@@ -156,7 +156,7 @@ func suggestInstance(name string, names []string) string {
 func (p *planChecker) resolveTool(s *planCall) {
 	name, ok := s.rawCall["_tool"].(string)
 	s.tool = p.idea.Tool(name)
-	s.invalid = s.invalid || s.tool == nil // of one that a server may offer, the rest cannot be checked either
+	s.invalid = s.invalid || s.tool == nil // if a server may offer the Tool, the rest cannot be checked either
 	if !ok {
 		p.addError(s.jsonPath, `the Call names no tool: it needs "_tool"%s`, p.idea.SuggestTool(""))
 		return
@@ -208,7 +208,7 @@ func (p *planChecker) checkParams(s *planCall) {
 	p.checkMissingParams(s)
 }
 
-// collectReferences collects the References in a value. It returns false where one of them is malformed.
+// collectReferences collects the References in a value. It returns false if one of them is malformed.
 func (p *planChecker) collectReferences(s *planCall, location string, v any, param jsonval.Path) bool {
 	ok := true
 	switch v := v.(type) {
@@ -289,7 +289,7 @@ func (s *planCall) suggestParam(name string) string {
 }
 
 // readMetaProperties reads where the result goes and the other meta properties that a Tool may leave to its Calls. For
-// an unknown Tool the Call's own path is taken.
+// an unknown Tool, the Call's own path counts.
 func (p *planChecker) readMetaProperties(s *planCall) {
 	tool := s.tool
 	if tool == nil {
@@ -322,7 +322,7 @@ func (p *planChecker) readMetaProperties(s *planCall) {
 	}
 }
 
-// readAfterProperty reads what the Call is to come after, as reads whose values it does not take.
+// readAfterProperty reads `_after`, as reads whose values the Call does not take.
 func (p *planChecker) readAfterProperty(s *planCall) {
 	list, f := ideafile.ParseAfter(s.rawCall["_after"])
 	if f != nil {
@@ -341,7 +341,8 @@ func (p *planChecker) readAfterProperty(s *planCall) {
 	}
 }
 
-// readPlanOutput reads the output of a Plan that runs without a Request as a step behind all Calls that only reads.
+// readPlanOutput reads the output of a Plan that runs without a Request. The output is a step after all Calls, and only
+// reads.
 func (p *planChecker) readPlanOutput(m locatedMessage) *planCall {
 	s := &planCall{jsonPath: m.jsonPath() + ".output", index: len(m.PlanCalls), instances: p.palette.InstanceTokens}
 	p.collectReferences(s, s.jsonPath, m.Source["output"], nil)

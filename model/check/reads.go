@@ -36,7 +36,7 @@ func (f *planDataflow) checkRead(n, r int) {
 	}
 }
 
-// neverPresentReason words why a term of an expression can never be present; "" where it can.
+// neverPresentReason returns why a term of an expression can never be present; "" if it can.
 func (f *planDataflow) neverPresentReason(n int, ref refexpr.Reference, facts termStartStatus) string {
 	switch {
 	case facts.neverPresentReason != "":
@@ -124,7 +124,7 @@ func suggestOutputProperty(schema any, p jsonval.Path) string {
 	return diag.DidYouMeanOrSay(firstStep(p), jsonval.SortedKeys(props), "it has")
 }
 
-// noWriterReason words why a Reference to State can never find a value.
+// noWriterReason returns why a Reference to State can never find a value.
 func (f *planDataflow) noWriterReason(n int, ref refexpr.Reference) string {
 	if key, isCall := ideafile.CallOfReference(ref); isCall {
 		return fmt.Sprintf("%s: the Plan has no Call %d", ref, key.Index)

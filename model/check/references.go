@@ -25,8 +25,8 @@ func lookupValueOutsideState(view ideafile.InstanceView, ref refexpr.Reference) 
 	return nil, fmt.Sprintf("reference %s: nothing there%s", ref, suggestNearestValue(payload, ref))
 }
 
-// templateAwaitsValue reports whether a template's instances are to bring the value of a Reference: a schema has a
-// place for it.
+// templateAwaitsValue reports whether the instances of a template are to supply the value of a Reference: a schema has
+// a place for the value.
 func (c *checker) templateAwaitsValue(view ideafile.InstanceView, ref refexpr.Reference) bool {
 	schema := view.SchemaByKind[ref.Kind]
 	if !c.idea.IsUnfilledTemplate() || len(ref.Path) == 0 || jsonschema.SubschemaAt(schema, ref.Path).IsForbidden {
@@ -58,7 +58,7 @@ func suggestNearestValue(v any, ref refexpr.Reference) string {
 	return ""
 }
 
-// pathNotInSchemaMessage words that a closed State schema does not allow a path.
+// pathNotInSchemaMessage says that a closed State schema does not allow a path.
 func pathNotInSchemaMessage(schema any, path jsonval.Path) string {
 	text := fmt.Sprintf("%s stands outside the closed State schema",
 		refexpr.StateReference(path))

@@ -78,8 +78,8 @@ func schemaMismatchReason(schema any, place jsonschema.Subschema, v any) string 
 	return ""
 }
 
-// locateValue returns where in the file the value that an instance sees at a path is given, by its own last Message or
-// else the last shared one, and how many instances see the same.
+// locateValue returns the place in the file of the value that an instance sees at a path, and how many instances see
+// the same. The value is in the instance's own last Message that has one, or else in the last shared one.
 func (c *checker) locateValue(kind, token string, p jsonval.Path) (location string, instances int) {
 	for _, instance := range []string{token, ""} {
 		for _, m := range slices.Backward(c.messages) {

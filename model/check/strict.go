@@ -11,8 +11,8 @@ import (
 	"processidea/model/prompt"
 )
 
-// checkStrictMode warns of what keeps replies from being held to the schema strictly, Tool by Tool, so that every
-// obstacle is reported and not only the first.
+// checkStrictMode warns of what keeps the LLM's server from strictly enforcing the schema of replies. It checks Tool by
+// Tool, so that every obstacle is reported and not only the first.
 func (c *checker) checkStrictMode() {
 	whole := prompt.ResponseFormatInput{Bindings: c.bindings, InstanceTokens: c.instanceTokens,
 		OutputSchema:     c.idea.OutputSchema,
@@ -51,13 +51,13 @@ func (c *checker) warnNotStrict(path, reason string) {
 
 const notStrict = "the LLM's server cannot strictly enforce the schema of replies: "
 
-// IsStrictnessWarning reports whether a Problem is a warning that replies cannot be held to their form: what can be
-// done about that is a matter of writing the file, and none of running it.
+// IsStrictnessWarning reports whether a Problem is a warning that the schema of replies cannot be strictly enforced.
+// Only the file's author can do something about that, not whoever runs the file.
 func IsStrictnessWarning(p diag.Problem) bool {
 	return p.IsWarning && strings.HasPrefix(p.Message, notStrict)
 }
 
-// nonStrictLocation returns where in the file the parameter or meta property is that a reason names.
+// nonStrictLocation returns the place in the file of the parameter or meta property that a reason names.
 func (c *checker) nonStrictLocation(t *ideafile.Tool, reason string) string {
 	path := t.Path()
 	for name := range jsonval.Sorted(jsonschema.Properties(t.Source)) {

@@ -18,7 +18,7 @@ func (c *checker) checkTools() {
 		c.checkWhen(t, path)
 		c.checkUndo(t, path)
 		for name, wired := range jsonval.Sorted(t.WiredParams) {
-			expressions, _ := refexpr.FindExpressions(wired) // reading the Tool named an error
+			expressions, _ := refexpr.FindExpressions(wired) // an error was reported when the Tool was read
 			for _, e := range expressions {
 				c.checkWiredParam(e, name, jsonval.JSONPathWithKey(path+".properties", name)+".const")
 			}
@@ -30,7 +30,7 @@ func (c *checker) checkTools() {
 	}
 }
 
-// checkScopes reports scopes that name no kind: nothing would ever be given by them.
+// checkScopes reports scopes that name an unknown kind: they would never give a Tool any data.
 func (c *checker) checkScopes(scopes []string, path string) {
 	for n, scope := range scopes {
 		ref, err := refexpr.ParseScope(scope)

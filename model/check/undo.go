@@ -26,8 +26,8 @@ func (c *checker) checkUndo(t *ideafile.Tool, path string) {
 	}
 }
 
-// checkUndoOfFunction checks what a Tool's Go function says of its undo. The Tool is usable without it, so that it only
-// warns, unless instances that fail are undone.
+// checkUndoOfFunction checks the undo that a Tool's Go function declares. Its findings are only warnings, because the
+// Tool is usable without undo, unless failed instances are undone.
 func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path string) {
 	if u.Kind == ideafile.UndoByTool && c.idea.Tool(u.Tool) == nil {
 		c.addFinding(diag.Problem{JSONPath: path, IsWarning: !c.idea.Config.UndoOnFailure, Message: fmt.Sprintf(
@@ -45,7 +45,7 @@ func (c *checker) checkUndoOfFunction(t *ideafile.Tool, u ideafile.Undo, path st
 	}
 }
 
-// checkUndoBy checks an undo that stands, or could stand, at a path.
+// checkUndoBy checks an undo that is, or could be, at a path of the file.
 func (c *checker) checkUndoBy(t *ideafile.Tool, u ideafile.Undo, path string) {
 	if u.Kind != ideafile.UndoByTool {
 		return
@@ -60,7 +60,7 @@ func (c *checker) checkUndoBy(t *ideafile.Tool, u ideafile.Undo, path string) {
 			`a circle: %s; an undo Tool cannot be undone by what it undoes: give %s "none" or "never"`,
 			strings.Join(circle, " → "), circle[len(circle)-2])
 	}
-	// In a simulation the LLM writes results that Tools have otherwise.
+	// In a simulation, the LLM writes results that otherwise come from Tools.
 	if b := c.bindings[by.Name]; by.DelegateFile != "" || b.Kind == ideafile.KindLatent && b.Simulation == nil {
 		c.addError(path+".tool",
 			"%q cannot undo anything: it is a delegate, or the LLM writes its result", by.Name)
@@ -68,8 +68,8 @@ func (c *checker) checkUndoBy(t *ideafile.Tool, u ideafile.Undo, path string) {
 	c.checkUndoParams(t, by, u.Params, path+".params")
 }
 
-// checkUndoIsDeclared reports a Tool with an effect but without any word on its undo, if instances that fail are
-// undone. What Go functions say that are registered elsewhere is unknown here.
+// checkUndoIsDeclared reports a Tool that has an effect but does not declare its undo, if failed instances are undone.
+// The undo of Go functions that are registered elsewhere is unknown here.
 func (c *checker) checkUndoIsDeclared(t *ideafile.Tool, path string) {
 	b, known := c.bindings[t.Name]
 	takesBack := func(o *ideafile.Tool) bool { return o.UndoUnder(c.bindings[o.Name]).Tool == t.Name }
@@ -92,14 +92,14 @@ func (c *checker) undoCircle(t *ideafile.Tool) []string {
 			return names
 		}
 		if slices.Contains(names[1:len(names)-1], by) {
-			return nil // it is reported for the Tools within
+			return nil // it is reported for the Tools in the circle
 		}
 		next = c.idea.Tool(by)
 	}
 	return nil
 }
 
-// checkUndoParams holds what the undo Tool is given against its schema.
+// checkUndoParams checks the parameters of an undo Tool against its schema.
 func (c *checker) checkUndoParams(t, by *ideafile.Tool, params jsonval.Object, path string) {
 	for _, name := range jsonschema.RequiredProperties(by.Source) {
 		if _, wired := by.WiredParams[name]; params[name] == nil && !wired {
@@ -124,7 +124,7 @@ func (c *checker) checkUndoParams(t, by *ideafile.Tool, params jsonval.Object, p
 
 // checkUndoParam checks one parameter: what it refers to, and that its value can fit.
 func (c *checker) checkUndoParam(t, by *ideafile.Tool, name string, value any, at string) {
-	expressions, _ := refexpr.FindExpressions(value) // reading the Tool named an error
+	expressions, _ := refexpr.FindExpressions(value) // an error was reported when the Tool was read
 	for _, e := range expressions {
 		for _, ref := range e.References() {
 			c.checkUndoReference(t, ref, at)
@@ -157,7 +157,7 @@ func (c *checker) checkUndoTypes(t, by *ideafile.Tool, param jsonval.Path, value
 		ref, err := refexpr.ParseReference(v)
 		source := c.undoSource(t, ref.Kind)
 		if err != nil || source == nil || jsonschema.SubschemaAt(source, ref.Path).IsForbidden {
-			return // of alternatives either may fit
+			return // any of several alternatives may fit
 		}
 		given, what = jsonschema.TypesAt(source, ref.Path), ref.String()
 	}

@@ -21,7 +21,7 @@ var keywords = strings.Fields(`$anchor $comment $defs $dynamicAnchor $dynamicRef
 	minProperties minimum multipleOf not oneOf pattern patternProperties prefixItems properties propertyNames
 	readOnly required then title type unevaluatedItems unevaluatedProperties uniqueItems writeOnly`)
 
-// typesOfKeywords are the types of the values that keywords say something of; of others they are always true.
+// typesOfKeywords maps each keyword to the type of the values that it constrains. Values of other types always match.
 var typesOfKeywords = map[string]string{"minimum": "number", "maximum": "number", "exclusiveMinimum": "number",
 	"exclusiveMaximum": "number", "multipleOf": "number", "minLength": "string", "maxLength": "string",
 	"pattern": "string", "items": "array", "prefixItems": "array", "contains": "array", "minItems": "array",
@@ -44,7 +44,7 @@ func (c *checker) checkWhen(t *ideafile.Tool, path string) {
 // whenSubject is what a part of a condition is about: the schema of all parameters, or of a value in them. nil: any.
 type whenSubject struct {
 	root, schema any
-	noMember     string // how a name that it does not have is told
+	noMember     string // begins the warning about a name that it does not have
 }
 
 // members lists the names that a value may have; nil: any.
@@ -63,7 +63,7 @@ func (s whenSubject) member(name string) whenSubject {
 	return whenSubject{s.root, schema, "the parameter has no member"}
 }
 
-// checkCondition warns of parts of a schema that have no effect on what they are about.
+// checkCondition warns of parts of a condition that have no effect.
 func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 	s, ok := schema.(jsonval.Object)
 	if !ok {
@@ -100,7 +100,7 @@ func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 	}
 }
 
-// checkEffects warns of keywords that say nothing of the values they are about.
+// checkEffects warns of keywords that have no effect on the values that they apply to.
 func (c *checker) checkEffects(s jsonval.Object, about whenSubject, path string) {
 	_, hasThen := s["then"]
 	_, hasElse := s["else"]

@@ -18,8 +18,8 @@ func (i *Instance) AcceptCall(request, index int, call ideafile.WrittenCall) boo
 	return request > i.RefusedThroughRequest && i.AcceptRedeliveredCall(request, index, call)
 }
 
-// AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before it had
-// reached everybody.
+// AcceptRedeliveredCall is AcceptCall for a Call that the process hands out because the Request broke off before the
+// Call had reached all its instances. RefusedThroughRequest does not apply to it.
 func (i *Instance) AcceptRedeliveredCall(request, index int, call ideafile.WrittenCall) bool {
 	key := ideafile.CallKey{Request: request, Index: index}
 	_, known := i.findPosition(key)
@@ -58,8 +58,8 @@ func (i *Instance) insertCall(palette ideafile.Palette, key ideafile.CallKey,
 	return rec
 }
 
-// acceptOrRefuseCall checks what depends on the instance, that References outside State resolve and that the State
-// schema allows the output paths, and notes on the Record what the Call reads.
+// acceptOrRefuseCall checks what depends on the instance: References outside State must resolve, and the State schema
+// must allow the output paths. It notes on the Record what the Call reads.
 func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 	var err error
 	if rec.parsedParams, err = refexpr.Parse(rec.Params); err != nil {
@@ -94,8 +94,8 @@ func (i *Instance) acceptOrRefuseCall(rec *CallRecord) *diag.Fault {
 	return nil
 }
 
-// unresolvableExpressionReason returns why no alternative of an expression can ever resolve, because each reads
-// something outside State that does not exist, or "". State may still grow, so its terms do not count.
+// unresolvableExpressionReason returns why an expression can never resolve: each of its alternatives reads something
+// outside State that does not exist. Otherwise it returns "". State may still grow, so terms in State do not count.
 func (i *Instance) unresolvableExpressionReason(e refexpr.Expression) string {
 	why := ""
 	for _, alternative := range e {
@@ -124,8 +124,8 @@ func (i *Instance) unresolvableReferenceReason(ref refexpr.Reference) string {
 	return ""
 }
 
-// SuspendRequest has AcceptCall refuse a Request, and all before it, that is still open: AcceptRedeliveredCall may
-// bring more of it.
+// SuspendRequest makes AcceptCall refuse the Calls of a Request and of all Requests before it. The Request stays open:
+// AcceptRedeliveredCall may still add Calls of it.
 func (i *Instance) SuspendRequest(request int) {
 	if request > i.ClosedThroughRequest {
 		i.openRequests[request] = true
@@ -133,7 +133,7 @@ func (i *Instance) SuspendRequest(request int) {
 	i.RefusedThroughRequest = max(i.RefusedThroughRequest, request)
 }
 
-// CloseRequest ends a Request, and all before it, for this instance: no further Call of theirs is accepted.
+// CloseRequest ends a Request and all Requests before it for this instance: none of their Calls is accepted any more.
 func (i *Instance) CloseRequest(request int) {
 	i.ClosedThroughRequest, i.RefusedThroughRequest = max(i.ClosedThroughRequest, request),
 		max(i.RefusedThroughRequest, request)

@@ -12,8 +12,8 @@ import (
 )
 
 // requestAdaptation asks the LLM to adapt the parameters of a ready Call that do not fit its Tool, and reports whether
-// it did. Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's own
-// mistake. Nobody asks the LLM while an instance undoes what it did.
+// it asked. Only values that References brought are adapted, and only once; a literal that does not fit is the LLM's
+// own mistake. The parameters of a Call that undoes another are never adapted.
 func (i *Instance) requestAdaptation(rec *CallRecord, tool *ideafile.Tool, params jsonval.Object, why error) bool {
 	if !i.palette.AdaptValuesWithLLM || rec.ParamsAdaptation != nil || i.llmForbidden() || rec.Key().IsUndo() ||
 		checkLiterals(tool, rec.Params) != nil {
@@ -37,8 +37,8 @@ func (i *Instance) llmForbidden() bool {
 	return noneMatches || (at >= 0 && i.contextMessages[at].PlanStage == ideafile.StageComplete)
 }
 
-// paramsToAdapt lists the parameters to adapt. Only those with References count: the ones that do not fit by
-// themselves, or all where each fits and together they do not. The activity checks values in the blob store.
+// paramsToAdapt lists the parameters to adapt, among those with References: the ones that do not fit by themselves or,
+// if each fits but together they do not, all of them. The activity checks values in the blob store.
 func paramsToAdapt(t *ideafile.Tool, raw, params jsonval.Object) []string {
 	var referencing, unfit []string
 	for k, v := range jsonval.Sorted(raw) {
@@ -116,7 +116,8 @@ func (i *Instance) ApplyAdaptedParams(id string, params jsonval.Object) {
 	rec.moveTo(adapted)
 }
 
-// literalsUnchanged reports whether an adapted value still holds every literal that stood beside References.
+// literalsUnchanged reports whether an adapted value still has every literal that the raw value has beside its
+// References.
 func literalsUnchanged(raw, fitted any) bool {
 	if p, err := refexpr.Parse(raw); err != nil || len(p.Expressions) == 0 {
 		literal, _ := p.Resolve(nil)

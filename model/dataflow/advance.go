@@ -23,8 +23,8 @@ type ReadyCall struct {
 // run now. It counts them as running from then on.
 func (i *Instance) Advance() []ReadyCall {
 	var start []ReadyCall
-	// While Advance runs, Calls end and claim fewer paths, so who asks the index checks each. It misses Calls that had
-	// ended when it was built.
+	// While Advance runs, Calls end and may write fewer paths, so users of the index check each Call that it lists.
+	// Calls that had ended before it was built are not in it.
 	i.writersByKey = jsonval.NewPathIndex(i.callRecords, func(rec *CallRecord) []jsonval.Path {
 		if rec.Status.IsFinal() {
 			return nil
@@ -121,8 +121,8 @@ func (i *Instance) resolveAndCheckCall(rec *CallRecord) []ReadyCall {
 	return nil
 }
 
-// reasonForReview returns the policy by which a person must review a Call, and the reason if it is another one than the
-// policy; nil if no review is needed.
+// reasonForReview returns the policy by which a person must review a Call, and the reason if the review has another
+// reason than the policy. It returns nil if no review is needed.
 func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why string) {
 	asks, why = i.palette.ApprovalOverride.PolicyFor(ready.Tool.Name, ready.Tool.Approval), ready.Record.ReviewReason
 	switch {
@@ -134,8 +134,8 @@ func (i *Instance) reasonForReview(ready ReadyCall) (asks *policy.Approval, why 
 	return nil, ""
 }
 
-// startCall returns the Call for its activity to run. A latent Call, whose result the LLM writes, ends here or asks for
-// it.
+// startCall returns the Call for its activity to run. A latent Call has no activity: it takes the result that the LLM
+// wrote with it, or asks the LLM for one.
 func (i *Instance) startCall(rec *CallRecord, ready ReadyCall) []ReadyCall {
 	i.Moments++
 	rec.readyCall, rec.Began = &ready, i.Moments

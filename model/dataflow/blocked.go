@@ -13,8 +13,8 @@ import (
 )
 
 // blockFirstUnsatisfiableCall blocks the first waiting Call that can never become ready, and reports whether there was
-// one. While a Request is open it may still write any path; and a Call that an earlier writer holds up may still find
-// its path closed.
+// one. It blocks none while a Request is open, since that may still write any path. A Call that waits for an earlier
+// writer is not blocked either, since its path may turn out closed.
 func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	if i.HasOpenRequest() {
 		return false
@@ -34,8 +34,9 @@ func (i *Instance) blockFirstUnsatisfiableCall() bool {
 	return first != nil
 }
 
-// callsDelayingSkips returns the Calls whose end another one awaits to be skipped. They are blocked before others: what
-// is to come after the skipped one may then run, as it does where that had nothing to await.
+// callsDelayingSkips returns the Calls that must end before another Call can be skipped. They are blocked before
+// others, so that a Call that comes after the skipped one may still run, as it would if the skip had had nothing to
+// await.
 func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	delaying := map[*CallRecord]bool{}
 	for _, rec := range i.callRecords {
@@ -54,8 +55,8 @@ func (i *Instance) callsDelayingSkips() map[*CallRecord]bool {
 	return delaying
 }
 
-// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each sees its
-// inputs, or the set has a writer of them. It excludes Calls that only feed each other.
+// satisfiableCalls returns the largest set of unfinished Calls that can be satisfied one after the other: each Call
+// sees its inputs, or a Call of the set writes them. Calls that only feed each other are not in it.
 func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	satisfiable, unmet := map[*CallRecord]bool{}, map[*CallRecord][]candidateWritersByTerm{}
 	for _, rec := range i.callRecords {
@@ -76,8 +77,8 @@ func (i *Instance) satisfiableCalls() map[*CallRecord]bool {
 	return satisfiable
 }
 
-// candidateWritersByTerm describes an expression without an alternative that the Call can see: by alternative, and by
-// absent term of the alternative, the Calls that may still write that term.
+// candidateWritersByTerm describes an expression of which the reader sees no alternative. For each alternative, and for
+// each absent term in it, it lists the Calls that may still write that term.
 type candidateWritersByTerm [][][]*CallRecord
 
 func (i *Instance) unmetReadWriters(reader *CallRecord) []candidateWritersByTerm {
@@ -138,8 +139,8 @@ func everyTermHasWriter(writersByTerm [][]*CallRecord, set map[*CallRecord]bool)
 	return true
 }
 
-// updateBlockedReasons words why each blocked Call of the latest Request is blocked. It does so anew as long as Calls
-// of that Request end, so that the reason depends on how they ended and not on when. Where a person has since set all
+// updateBlockedReasons words why each blocked Call of the latest Request is blocked. It words the reason again as long
+// as Calls of that Request end, so that it depends on how they ended and not on when. If a person has since set all
 // that was missing, the last reason stays.
 func (i *Instance) updateBlockedReasons() {
 	for _, rec := range i.callRecords {
@@ -177,7 +178,7 @@ func (i *Instance) blockedReason(rec *CallRecord) string {
 	return strings.Join(reasons, "; ")
 }
 
-// reasonAwaitedCallNotDone words why a Call that another one is to follow can no longer be done.
+// reasonAwaitedCallNotDone words why a Call that `_after` names is not done.
 func (i *Instance) reasonAwaitedCallNotDone(ref refexpr.Reference) string {
 	name := strings.Join(ref.Path, ".")
 	if w := i.callOfReference(ref); w != nil {
@@ -208,7 +209,7 @@ func (i *Instance) missingReason(reader *CallRecord, ref refexpr.Reference) stri
 		case w.Status == ideafile.Done:
 			reason = " is not in what " + w.ID + " wrote"
 		default:
-			if w.Request > request { // a reason that grew from Request to Request would always be new, and no stall
+			if w.Request > request { // a reason that grows with each Request is never seen as a stall
 				notDone, request = nil, w.Request
 			}
 			notDone = append(notDone, w.ID+" ("+string(w.Status)+")")

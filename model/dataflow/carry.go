@@ -10,8 +10,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// CarriedInstance is an Instance as data, without what it was started with. Its workflow carries it over
-// continue-as-new.
+// CarriedInstance is an Instance as data, without what it was started with (StartParameters). Its workflow carries it
+// over continue-as-new.
 type CarriedInstance struct {
 	progress
 	// AddedMessages holds the Messages by which people corrected the instance.
@@ -23,27 +23,28 @@ type CarriedInstance struct {
 
 // progress holds the fields of an Instance that are carried unchanged.
 type progress struct {
-	// UnreportedWrites are those that TakeNewWrites has not returned yet.
+	// UnreportedWrites are the writes that TakeNewWrites has not returned yet.
 	UnreportedWrites      []statelog.Write `json:"fresh,omitempty"`
-	ClosedThroughRequest  int              `json:"closed,omitempty"`  // the highest closed Request: so are all before it
-	RefusedThroughRequest int              `json:"refused,omitempty"` // the highest that was refused, or closed
+	ClosedThroughRequest  int              `json:"closed,omitempty"`  // the highest closed Request, with all before it
+	RefusedThroughRequest int              `json:"refused,omitempty"` // the highest refused or closed Request
 
 	Now        time.Time   `json:"now,omitzero"`
 	PauseFault *diag.Fault `json:"overdue,omitempty"` // TakePauseFault has not returned it yet
 
 	CorrectionCount int  `json:"corrections,omitempty"` // values of State that people set
 	PlanStarted     bool `json:"begun,omitempty"`       // StartDirectPlan was called
-	// PlanAfter: the Calls of the direct Plan come after this one; 0: it took no other's place.
+	// PlanAfter is the index after which the Calls of the current direct Plan are numbered; 0: it replaced no other
+	// Plan.
 	PlanAfter int `json:"planAfter,omitempty"`
 
-	Undoing *Undoing `json:"undoing,omitempty"` // what it undoes; nil: nothing
-	Moments int      `json:"moments,omitempty"` // of Calls that began and ended, so far
+	Undoing *Undoing `json:"undoing,omitempty"` // the undo under way; nil: none
+	Moments int      `json:"moments,omitempty"` // how many times a Call has begun or written its result
 }
 
 // CarriedCallRecord is a Record with its unexported fields.
 type CarriedCallRecord struct {
 	CallRecord
-	// ReadyCall is the Call as it was started or shown to a person; nil: it was neither.
+	// ReadyCall is the Call as it was started or shown to a person; nil: neither has happened.
 	ReadyCall *ReadyCall `json:"ready,omitempty"`
 	// AwaitingLLM, ResultPending, Combining and Approved distinguish the phases that share a status; see restorePhase.
 	AwaitingLLM   bool `json:"asking,omitempty"`
@@ -72,7 +73,7 @@ func (i *Instance) StartParameters() (palette ideafile.Palette, context []ideafi
 	return i.palette, i.contextMessages[:i.initialMessageCount], i.token
 }
 
-// Restore rebuilds an Instance from Carried. Palette, context and token must be those that it was started with.
+// Restore rebuilds an Instance from a CarriedInstance. palette, context and token must be those of StartParameters.
 func Restore(palette ideafile.Palette, context []ideafile.Message, token string, c CarriedInstance) *Instance {
 	i := New(palette, context, token)
 	for _, raw := range c.AddedMessages {
@@ -90,7 +91,7 @@ func Restore(palette ideafile.Palette, context []ideafile.Message, token string,
 	return i
 }
 
-// restoreRecord rebuilds a Record; admit derives again what the Call reads.
+// restoreRecord rebuilds a Record; acceptOrRefuseCall derives again what the Call reads.
 func (i *Instance) restoreRecord(c CarriedCallRecord) *CallRecord {
 	rec := c.CallRecord
 	rec.phase = c.restorePhase()

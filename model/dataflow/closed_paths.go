@@ -9,9 +9,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. A write-once Call finds
-// it closed where any of its branches is, for then its value exists already; an update only where no branch can be
-// written.
+// outputClosedBy reports whether the output path of a Call is closed to it, and who closed it. For a write-once Call
+// one closed branch is enough, for then its value exists already. For an update, no branch may be writable.
 func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 	if rec.resultUpdatesPath() {
 		return "", i.everyBranchUnwritable(rec)
@@ -24,8 +23,8 @@ func (i *Instance) outputClosedBy(rec *CallRecord) (by string, closed bool) {
 	return "", false
 }
 
-// everyResultKeyWritten reports whether the whole result of a Call has no place: it is for the whole State, its Tool
-// gives certain keys and no others, and Calls or people wrote them all. by is who wrote the first one.
+// everyResultKeyWritten reports whether no key of a Call's result can be written: the result is for the whole State,
+// its Tool's schema allows only certain keys, and Calls or people wrote all of them. by is who wrote the first key.
 func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bool) {
 	tool := ideafile.FindTool(i.palette.Tools, rec.Tool)
 	if rec.OutputMethod != "" || !rec.OutputPath.WritesWholeState() ||
@@ -50,8 +49,8 @@ func (i *Instance) everyResultKeyWritten(rec *CallRecord) (by string, written bo
 	return by, true
 }
 
-// branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one of them can
-// never have one. Where only some paths have a value, the others are still to be written.
+// branchClosedBy reports whether a branch is closed: either a value exists at each of its paths, or one path can never
+// have a value. If only some paths have a value, the others are still to be written.
 func (i *Instance) branchClosedBy(branch []jsonval.Path) (by string, closed bool) {
 	open := 0
 	for _, p := range branch {
@@ -75,7 +74,7 @@ func (i *Instance) everyBranchUnwritable(rec *CallRecord) bool {
 	})
 }
 
-// firstBlockingAncestor describes the value above the first path that has an obstacle; empty: none has.
+// firstBlockingAncestor describes the obstacle above the first path that has one; "" if no path has one.
 func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 	for _, p := range paths {
 		if why := i.state.BlockingAncestorReason(p); why != "" {
@@ -85,8 +84,8 @@ func (i *Instance) firstBlockingAncestor(paths []jsonval.Path) string {
 	return ""
 }
 
-// endCallOnClosedPath ends a Call whose path is closed: skipped, as its value exists already. An update fails, as what
-// it would have changed cannot be changed.
+// endCallOnClosedPath ends a Call whose path is closed. A write-once Call is skipped, as its value exists already. An
+// update fails, as its path cannot be written.
 func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	if rec.resultUpdatesPath() {
 		rec.fail(ideafile.CodeBadPath, "%s: %s", rec.OutputPath.ReferenceText(),
@@ -96,8 +95,8 @@ func (i *Instance) endCallOnClosedPath(rec *CallRecord, by string) {
 	rec.skip(by)
 }
 
-// outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while it ran; "" if
-// nobody did.
+// outputCorrectedBy names the person who set all paths of one of a Call's branches, for instance while the Call ran; ""
+// if nobody did.
 func (i *Instance) outputCorrectedBy(rec *CallRecord) string {
 	if rec.resultUpdatesPath() {
 		return ""

@@ -14,8 +14,8 @@ func (r *CallRecord) conditionOpen() bool {
 	return r.Condition != nil && !r.ConditionMet && r.phase == waiting
 }
 
-// awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier ones
-// count: the condition is evaluated on their writes, so that it does not depend on which result comes back first.
+// awaitedByCondition lists the unfinished Calls that may still write what a Call's condition reads. Only earlier Calls
+// count: the condition sees their writes alone, so that it does not depend on which result comes back first.
 func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 	if !rec.conditionOpen() {
 		return nil
@@ -26,7 +26,7 @@ func (i *Instance) awaitedByCondition(rec *CallRecord) (list []*CallRecord) {
 	})
 }
 
-// applyCondition decides whether a Call runs. Invariant: no earlier Call writes any more what its condition reads.
+// applyCondition decides whether a Call runs. Invariant: no earlier Call can still write what its condition reads.
 func (i *Instance) applyCondition(rec *CallRecord) {
 	reads := rec.Condition.Reads(ideafile.TypeState)
 	view := jsonval.WithKey(i.contextView.PayloadByKind, ideafile.TypeState,
@@ -47,10 +47,10 @@ func (i *Instance) applyCondition(rec *CallRecord) {
 	}
 }
 
-// endWithUndecidedAlternative fails a Call that may not replace an earlier Call for the same value, because it is
-// unknown whether that Call runs. It reports whether it did.
+// endWithUndecidedAlternative fails a Call if an earlier Call for the same value failed because its condition was
+// undecided: this Call must not replace it. It reports whether it did.
 func (i *Instance) endWithUndecidedAlternative(rec *CallRecord) bool {
-	for _, w := range i.callRecords { // the earlier one may have ended long before
+	for _, w := range i.callRecords { // not the index: the earlier Call may have ended long before
 		undecided := w.Fault != nil && w.Fault.Code == ideafile.CodeUndecided
 		if undecided && w.Request == rec.Request && w.precedesInPlan(rec) && w.mayWriteAny(rec.OutputPath.Paths()) {
 			rec.fail(ideafile.CodeUndecided,

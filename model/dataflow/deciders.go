@@ -12,11 +12,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file holds who may decide: the rules of a Tool's policy and of `config.approval` (package deciders), applied to
-// one decision.
+// This file applies the rules on who may decide (policy.Rules), of a Tool's policy and of `config.approval`, to one
+// decision.
 
-// SetPeopleAllowedToDecide sets who started the process, and the decisions on Calls of the instance in the processes
-// that this one was forked from.
+// SetPeopleAllowedToDecide sets who started the process, and which decisions on Calls of this instance were taken in
+// the processes that this one was forked from.
 func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier []policy.PriorDecision) {
 	i.starters, i.earlierDecisions = starters, nil
 	for _, e := range earlier {
@@ -26,11 +26,11 @@ func (i *Instance) SetPeopleAllowedToDecide(starters []policy.Identity, earlier 
 	}
 }
 
-// SetCausers sets who has added or revised the instance. They count as people who started the process.
+// SetCausers sets the people who added or revised the instance. They count as people who started the process.
 func (i *Instance) SetCausers(people []policy.Identity) { i.causers = people }
 
-// CausersOf lists who caused a Call beside those who started the process: who added or revised the instance, and who
-// changed the Call itself.
+// CausersOf lists the people who caused a Call, beside those who started the process: they added or revised the
+// instance, or changed the Call itself.
 func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	list := slices.Clone(i.causers)
 	for _, d := range rec.Decisions {
@@ -41,8 +41,8 @@ func (i *Instance) CausersOf(rec *CallRecord) []policy.Identity {
 	return list
 }
 
-// inDecidingCapacity returns the decision, or hand-over, in the capacity in which it counts: the sender's own, or else
-// as deputy for somebody who may decide.
+// inDecidingCapacity returns the decision, or hand-over, in the capacity in which it counts: the sender's own or,
+// failing that, as deputy for somebody who may decide.
 func (i *Instance) inDecidingCapacity(rec *CallRecord, d approval.Decision) (approval.Decision, error) {
 	var err error
 	for _, one := range rec.PendingApproval.Capacities(d, i.Now) {
@@ -60,8 +60,8 @@ func (i *Instance) inDecidingCapacity(rec *CallRecord, d approval.Decision) (app
 	return d, err
 }
 
-// checkRecipient returns why nobody to whom a Call would be handed over may decide on it. Who belongs to a group is not
-// known.
+// checkRecipient returns an error if the recipient of a hand-over could never decide on the Call. It does not know who
+// belongs to a group.
 func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err error) {
 	p := rec.PendingApproval
 	groups := p.Deciders.Groups()
@@ -80,7 +80,7 @@ func (i *Instance) checkRecipient(rec *CallRecord, d approval.Decision) (err err
 	return fmt.Errorf("it cannot be handed over to %s: %w", d.Recipient(), err)
 }
 
-// checkDecider returns why this person may not take the decision on what waits.
+// checkDecider returns why the sender of a decision may not decide on the waiting Call.
 func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	rules, excluded := rec.PendingApproval.Deciders, approval.Excluded{Decided: i.decidedElsewhere(rec)}
 	if why := excluded.DecidedElsewhere(d.Identities(), rec.ID); why != "" {
@@ -101,7 +101,7 @@ func (i *Instance) checkDecider(rec *CallRecord, d approval.Decision) error {
 	return nil
 }
 
-// excludedFrom are the people whom rules exclude from the decision on a waiting Call; nil: none is.
+// excludedFrom returns the people whom rules exclude from the decision on a waiting Call; nil if nobody is excluded.
 func (i *Instance) excludedFrom(rec *CallRecord) *approval.Excluded {
 	e := &approval.Excluded{Decided: i.decidedElsewhere(rec)}
 	if rec.PendingApproval.Deciders.ExcludeStarter() {
@@ -112,8 +112,8 @@ func (i *Instance) excludedFrom(rec *CallRecord) *approval.Excluded {
 	return e
 }
 
-// decidedElsewhere lists who decided on a Call that excludes its deciders from this one, by a rule of either; each
-// person with the first such Call.
+// decidedElsewhere lists the people who may not decide on this Call because they decided on another one, by a rule of
+// either Call. Each person is listed once, with the first such Call.
 func (i *Instance) decidedElsewhere(rec *CallRecord) (list []policy.PriorDecision) {
 	add := func(id string, people ...policy.Identity) {
 		for _, who := range people {
@@ -145,15 +145,16 @@ func (i *Instance) decidedElsewhere(rec *CallRecord) (list []policy.PriorDecisio
 	return list
 }
 
-// callMatchesName reports whether a name in NotSameAs, an id or a Tool's name, means a Call.
+// callMatchesName reports whether a name in NotSameAs means a Call: it is the Call's id, or the name of its Tool, now
+// or at a decision on the Call.
 func (i *Instance) callMatchesName(rec *CallRecord, name string) bool {
 	return slices.Contains(i.callIDsNamed(name), rec.ID) || rec.Tool == name ||
 		slices.ContainsFunc(rec.Decisions, func(d approval.Decision) bool { return d.Tool == name }) ||
 		rec.PendingApproval != nil && rec.PendingApproval.Tool == name
 }
 
-// callIDsNamed lists the ids that an id in NotSameAs means. The Calls of a Plan that replaced another by a correction
-// are numbered from there, and to the author of the policy the first Call of either is 0.1.
+// callIDsNamed lists the ids that an id in NotSameAs may mean. If a correction replaced the direct Plan, the Calls of
+// the new Plan are numbered on from the old one's; to the author of the policy the first Call of each is 0.1.
 func (i *Instance) callIDsNamed(name string) []string {
 	key, isID := ideafile.ParseCallKey(name)
 	if !isID {
@@ -175,11 +176,11 @@ func (i *Instance) hasCall(name string) bool {
 	})
 }
 
-// isVote reports whether others may have to decide the same before the decision counts. A single person rejects, amends
-// and replaces; what comes of the latter two is decided on by itself.
+// isVote reports whether others may have to decide the same before the decision counts. To reject, amend or replace
+// takes one person; an amended Call or a replacement is reviewed anew if its policy asks for that.
 func isVote(d approval.Decision) bool { return d.Kind == policy.Approve || d.Kind == policy.Answer }
 
-// findVote returns a decision on the waiting Call that counts for one of the people for whom another does.
+// findVote returns an earlier decision on the waiting Call that counts for one of the people for whom d counts.
 func findVote(rec *CallRecord, d approval.Decision) (approval.Vote, bool) {
 	at := slices.IndexFunc(rec.PendingApproval.DecidedSoFar,
 		func(v approval.Vote) bool { return policy.AnyOf(v.Identities(), d.Identities()) })
@@ -189,7 +190,7 @@ func findVote(rec *CallRecord, d approval.Decision) (approval.Vote, bool) {
 	return rec.PendingApproval.DecidedSoFar[at], true
 }
 
-// needsMoreDecisions reports whether a decision still needs others who decide the same.
+// needsMoreDecisions reports whether more people must decide the same before a decision counts.
 func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool {
 	same := 1
 	for _, made := range rec.Decisions {
@@ -201,7 +202,7 @@ func (i *Instance) needsMoreDecisions(rec *CallRecord, d approval.Decision) bool
 	return isVote(d) && same < rec.PendingApproval.Deciders.RequiredApprovals()
 }
 
-// addVote keeps a decision that needs others. The Call goes on waiting, under the same digest.
+// addVote keeps a decision that needs more people to decide the same. The Call goes on waiting, under the same digest.
 func (i *Instance) addVote(rec *CallRecord, d approval.Decision) error {
 	if d.Kind == policy.Answer {
 		if _, err := i.readGivenResult(rec, d); err != nil {

@@ -33,7 +33,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	if d, err = i.inDecidingCapacity(rec, d); err != nil {
 		return err
 	}
-	d.Order = nil // OrderID names it from here on
+	d.Order = nil // OrderID names the order from here on
 	d = i.decisionOn(rec, d)
 	d.Deciders = rec.PendingApproval.Deciders
 	if i.needsMoreDecisions(rec, d) {
@@ -56,7 +56,7 @@ func (i *Instance) ApplyDecision(d approval.Decision) error {
 	return fmt.Errorf("there is no decision %q", jsonval.ClipForError(d.Kind))
 }
 
-// decisionOn is a decision with its subject and time.
+// decisionOn returns a decision with its subject and time.
 func (i *Instance) decisionOn(rec *CallRecord, d approval.Decision) approval.Decision {
 	p := rec.PendingApproval
 	d.CallID, d.ApprovalDigest, d.DecidedAt, d.Tool, d.ShownParams = rec.ID, p.Digest, i.Now, p.Tool, p.Params
@@ -135,8 +135,8 @@ func (i *Instance) rejectCall(rec *CallRecord, d approval.Decision) {
 	rec.endWithStatus(ideafile.Rejected, diag.Faultf(CodeRejected, "%s", d.Describe()))
 }
 
-// amendCall lets a Call run with other parameters; where the Tool's policy asks about these too, a person is asked
-// again. The decision keeps all of the parameters, as they will run.
+// amendCall lets a Call run with other parameters. If the Tool's policy requires a review of these too, a person is
+// asked again. The decision keeps all parameters, amended or not, as they will run.
 func (i *Instance) amendCall(rec *CallRecord, d approval.Decision) error {
 	ready := *rec.readyCall
 	changed, err := approval.MergeParams(ready.Tool, ready.Params, d.AmendedParams)

@@ -48,7 +48,8 @@ func (i *Instance) delegateValueWrites(rec *CallRecord) ([]statelog.Write, *diag
 	return writes, nil
 }
 
-// applyDelegateWrites applies them, except where the result itself has just closed the path.
+// applyDelegateWrites applies the writes of delegateValueWrites, except where the result itself has just closed the
+// path.
 func (i *Instance) applyDelegateWrites(rec *CallRecord, writes []statelog.Write) {
 	for _, w := range writes {
 		if _, closed := i.state.AuthorWhoClosedPath(w.Path); closed {

@@ -12,8 +12,8 @@ import (
 // HasDirectPlan reports whether the instance has a Plan that runs without a Request.
 func (i *Instance) HasDirectPlan() bool { return i.directPlanContextIndex() >= 0 }
 
-// directPlanContextIndex returns the position of the instance's direct Plan in its context; -1 if it has none, had
-// ended in an earlier process, or had gone over to the LLM there.
+// directPlanContextIndex returns the position of the instance's direct Plan in its context. It returns -1 if there is
+// none, or if the instance ended in an earlier process or fell back to the LLM there.
 func (i *Instance) directPlanContextIndex() int {
 	at, _ := ideafile.FindDirectPlans(i.contextMessages).ChooseForInstance(i.token, i.contextView)
 	if at < 0 || ideafile.InstanceEndStatus(i.contextMessages, i.token) != "" ||
@@ -24,8 +24,8 @@ func (i *Instance) directPlanContextIndex() int {
 }
 
 // StartDirectPlan adds the Calls of the instance's direct Plan, if it has one, as Calls of Request 0. It does so once.
-// A Call keeps the outcome that an earlier process recorded, unless it had not ended or its end depends on State alone:
-// then it is evaluated anew.
+// A Call keeps the outcome that an earlier process recorded. It is evaluated anew if it had not ended there, or if its
+// end depends on State alone.
 func (i *Instance) StartDirectPlan() {
 	if i.PlanStarted {
 		return
@@ -39,8 +39,8 @@ func (i *Instance) StartDirectPlan() {
 	i.insertDirectPlan(at)
 }
 
-// replaceDirectPlan replaces the instance's current direct Plan by that of a correction, if it is for this instance.
-// Calls of the old Plan that have not begun are skipped; those that are done are not done again.
+// replaceDirectPlan replaces the instance's direct Plan by that of a correction, if the correction has one for this
+// instance. Calls of the old Plan that have not begun are skipped. Calls that are done are not done again.
 func (i *Instance) replaceDirectPlan(by string) {
 	at := i.directPlanContextIndex()
 	if at < 0 || i.contextMessages[at].CallIndexOffset <= i.PlanAfter {
@@ -84,8 +84,8 @@ func (i *Instance) insertDirectPlan(at int) {
 	}
 }
 
-// findSameEarlierCall returns the same Call of an earlier Plan, if that is done or running and has no output path. A
-// Call with an output path needs no such search: it is skipped if State has its value.
+// findSameEarlierCall returns the same Call of an earlier Plan, if that Call is done or running and has no output path.
+// A Call with an output path needs no such search: it is skipped if State has its value.
 func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *CallRecord {
 	for _, rec := range i.callRecords {
 		earlier := rec.Request == 0 && rec.Index <= upTo && len(rec.OutputPath) == 0
@@ -96,7 +96,8 @@ func (i *Instance) findSameEarlierCall(call ideafile.WrittenCall, upTo int) *Cal
 	return nil
 }
 
-// restoreCallOfEarlierProcess gives a Call that has not been looked at what became of it in an earlier process.
+// restoreCallOfEarlierProcess gives a new Call the outcome that it had in an earlier process. If it had not ended
+// there, it gets the reason, if any, why a person must review it first.
 func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.RecordedCall) {
 	status := p.StatusByInstance[i.token]
 	if !p.IsFinalFor(i.token) {
@@ -115,8 +116,8 @@ func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.RecordedC
 
 func (r *CallRecord) isOfDirectPlan() bool { return r.Request == 0 && !r.Key().IsUndo() }
 
-// DirectPlanFault returns the fault of the first Call of the direct Plan that brought no value and whose value nothing
-// else brought; nil if none.
+// DirectPlanFault returns the fault of the first Call of the direct Plan that ended with one, unless State has its
+// value from elsewhere; nil if there is none.
 func (i *Instance) DirectPlanFault() *diag.Fault {
 	for _, rec := range i.callRecords {
 		if rec.isOfDirectPlan() && rec.Index > i.PlanAfter && rec.Fault != nil && rec.Status.IsFinal() &&

@@ -14,16 +14,18 @@
 // # Readiness and write-once
 //
 // A Call reads what the References in its parameters name, and writes its output path. It starts when all its inputs
-// exist and no unfinished Call can still change them. At a path it reads what earlier Calls in the Plan wrote; if
-// nothing, what later write-once Calls wrote. A path is write-once unless the Call declares an update: the first value
-// closes it, and a later Call for the same path is skipped because its value exists. Updates are applied in Plan order.
+// exist and no unfinished Call can still change them. At a path it reads what earlier Calls in the Plan wrote; if they
+// wrote nothing, what later write-once Calls wrote. A path is write-once unless the Call declares an update: the first
+// value closes it, and a later Call for the same path is skipped because its value exists. Updates are applied in Plan
+// order.
 //
-// Calls that can no longer become ready still end: one that reads a value which nobody will write is blocked, one that
-// depends on a branch not taken is skipped. If Calls wait for each other, one goes first (callToBreakDeadlock).
+// Calls that can no longer become ready still end: a Call that reads a value which nobody will write is blocked, and a
+// Call that depends on a branch not taken is skipped. If Calls wait for each other, one goes first
+// (callToBreakDeadlock).
 //
 // # Invariants
 //
-// The property tests hold them for random Plans, results, decisions and orders of events:
+// The property tests check these for random Plans, results, decisions and orders of events:
 //   - The outcome depends on the Plan and the results alone (and on people's decisions), never on the order in which
 //     results come back, nor on whether the workflow continued as new in between.
 //   - Every Call ends once its Requests are closed and everybody has answered, and it starts at most once.

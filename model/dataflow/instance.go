@@ -11,30 +11,30 @@ import (
 )
 
 // Instance is the dataflow of one instance: its State, its Calls and what may happen next. It does no work by itself:
-// its workflow reports events to it (AcceptCall, Succeed, Fail, Decide, …) and runs what Advance returns.
+// its workflow reports events to it (AcceptCall, SucceedCall, ApplyDecision, …) and runs what Advance returns.
 type Instance struct {
 	token               string
 	palette             ideafile.Palette
 	contextMessages     []ideafile.Message
-	initialMessageCount int // Messages of context that it was started with
+	initialMessageCount int // how many of contextMessages it was started with
 	contextView         ideafile.InstanceView
-	stateSchema         any // nil: the context has none
+	stateSchema         any // nil: the context has no schema
 	state               *statelog.State
 	callRecords         []*CallRecord                   // in Plan order
 	writersByKey        *jsonval.PathIndex[*CallRecord] // set only during Advance
 	openRequests        map[int]bool
 	progress
-	// starters started the process, and earlierDecisions were taken in those that it was forked from; see
+	// starters started the process; earlierDecisions were taken in the processes that it was forked from. See
 	// SetPeopleAllowedToDecide.
 	starters         []policy.Identity
 	causers          []policy.Identity // see SetCausers
 	earlierDecisions []policy.PriorDecision
-	// KnowsChange reports whether the instance follows changed rules, such as approval.HandOverChange, or goes on as it
-	// began.
+	// KnowsChange reports whether the instance follows a changed rule, such as approval.HandOverChange, or keeps the
+	// rule with which it began.
 	KnowsChange func(change string) bool
 }
 
-// AddTools adds Tools to the palette: those that the instance was started without and that a Call is about to use.
+// AddTools adds Tools to the palette that the instance was started without and that a Call is about to use.
 func (i *Instance) AddTools(tools []*ideafile.Tool) {
 	i.palette.Tools = append(slices.Clip(i.palette.Tools), tools...)
 }
@@ -105,8 +105,8 @@ func (i *Instance) CallsAwaitingLLM() []*CallRecord {
 	return jsonval.Filter(i.callRecords, (*CallRecord).awaitingLLM)
 }
 
-// HasGoal reports whether the State schema requires what the instance did not start with: where it is all there, the
-// instance has reached its goal.
+// HasGoal reports whether the State schema requires values that the instance did not start with. Its goal is reached
+// when all of them are there.
 func (i *Instance) HasGoal() bool {
 	return len(statelog.MissingRequiredPaths(i.stateSchema, i.state.InitialValue)) > 0
 }

@@ -55,8 +55,8 @@ func (i *Instance) lookupOutsideState(ref refexpr.Reference) (any, bool) {
 	return refexpr.ValueOrBlobHandleAt(payload, ref.Path)
 }
 
-// scopeValues resolves the scopes of a Call, which it gets beside its parameters. Of State they hold what earlier Calls
-// have written so far: a Call does not wait for its scopes to fill.
+// scopeValues resolves the scopes of a Call, which it gets beside its parameters. Scopes in State have what earlier
+// Calls have written so far: a Call does not wait for its scopes to fill.
 func (i *Instance) scopeValues(rec *CallRecord) jsonval.Object {
 	if len(rec.ReadableScopes) == 0 {
 		return nil

@@ -24,7 +24,7 @@ import (
 //	combining      running            an activity, which applies its result, an update, to values in the blob store
 //	ended          an end             nothing
 //
-// nextPhases holds which phases may follow each.
+// nextPhases lists the phases that may follow each.
 type phase int
 
 const (
@@ -50,11 +50,11 @@ var nextPhases = map[phase][]phase{
 	waiting:  {adapting, reviewing, askingLLM, running, resultPending, ended},
 	adapting: {adapted, ended},
 	adapted:  {reviewing, askingLLM, running, resultPending, ended},
-	// a person is asked again, replaced, approved or amended it, answered
+	// in this order: a person is asked again; replaced the Call; approved or amended it; answered
 	reviewing: {reviewing, waiting, approved, resultPending, ended},
 	approved:  {waiting, askingLLM, running, resultPending, ended},
 	askingLLM: {resultPending, ended},
-	// its effect is unknown, its Tool asks for a person's answer, or it is put off
+	// reviewing: its effect is unknown, or its Tool asks for a person's answer; approved: its start was reverted
 	running:       {reviewing, approved, resultPending, ended},
 	resultPending: {combining, ended},
 	// the value that it updates has changed meanwhile, or its failure goes to another branch
@@ -87,7 +87,7 @@ func (r *CallRecord) fail(code, format string, args ...any) {
 	r.endWithStatus(ideafile.Failed, diag.Faultf(code, format, args...))
 }
 
-// skip ends a Call that is not needed, because of somebody: see SkippedBecauseOf.
+// skip ends a Call that is not needed; because is the SkippedBecauseOf.
 func (r *CallRecord) skip(because string) {
 	r.endWithStatus(ideafile.Skipped, nil)
 	r.SkippedBecauseOf = because

@@ -9,8 +9,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// canAnyCallAdvance reports whether every input to the decision about a Call is final: whether it starts, is skipped,
-// or has its result applied. Because a Call moves only then, the outcome does not depend on the order in which results
+// canAnyCallAdvance reports whether everything is final that decides a Call's next step: to start, to be skipped, or to
+// have its result applied. Because a Call moves only then, the outcome does not depend on the order in which results
 // come back.
 func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	switch {
@@ -21,7 +21,7 @@ func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	case rec.conditionOpen():
 		return len(i.awaitedByCondition(rec)) == 0
 	case rec.phase == approved, rec.phase == adapted:
-		return true // it could advance when a person or the LLM was asked, and what was final then stays so
+		return true // all was final when a person or the LLM was asked, and stays so
 	case rec.phase != waiting, i.earlierWriterUnfinished(rec):
 		return false
 	}
@@ -31,9 +31,9 @@ func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
 	return i.allReadsVisible(rec) && len(i.awaitedCalls(rec)) == 0
 }
 
-// awaitedCalls lists the unfinished Calls that must end before a Call can advance: those that it comes after, earlier
-// ones that write what it reads or where it writes, and later write-once ones that may add to what it reads. A Call
-// with a result reads no more.
+// awaitedCalls lists the unfinished Calls that must end before a Call can advance: Calls that it comes after, earlier
+// Calls that write what it reads or where it writes, and later write-once Calls that may add to what it reads. A Call
+// with a result reads nothing more.
 func (i *Instance) awaitedCalls(rec *CallRecord) []*CallRecord {
 	var list []*CallRecord
 	ancestorsOnly := i.waitsForAncestorWritersOnly(rec)
@@ -67,8 +67,8 @@ func (i *Instance) unfinishedPredecessors(rec *CallRecord) []*CallRecord {
 	return list
 }
 
-// readPaths lists the paths of State on which the values of a Call depend, its scopes included, and of these the ones
-// that later Calls may still change because the Call does not see a stable value there.
+// readPaths lists the paths of State on which the values of a Call depend, its scopes included. unstable are those
+// where the Call does not see a stable value, so that later Calls may still change it.
 func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
 	for _, e := range rec.readExpressions {
 		for _, ref := range i.termsDecidingValue(rec, e) {
@@ -82,7 +82,7 @@ func (i *Instance) readPaths(rec *CallRecord) (all, unstable []jsonval.Path) {
 }
 
 // termsDecidingValue lists the State terms on which the value of an expression depends: all terms of the visible
-// alternative, and the absent ones of earlier alternatives that may still become visible.
+// alternative, and the absent terms of earlier alternatives that may still become visible.
 func (i *Instance) termsDecidingValue(rec *CallRecord, e refexpr.Expression) []refexpr.Reference {
 	at := 0
 	if len(e) > 1 {
@@ -119,9 +119,9 @@ func (i *Instance) earlierWriterUnfinished(rec *CallRecord) bool {
 	return false
 }
 
-// waitsForAncestorWritersOnly reports whether, of the earlier Calls on its output path, a Call waits only for those
-// that write above the path. Updates of one path run side by side: they are applied in Plan order, and fail only once
-// all earlier ones have ended.
+// waitsForAncestorWritersOnly reports whether a Call waits only for those earlier writers of its output path that write
+// above the path. Updates of one path run side by side: they are applied in Plan order, and fail only once all earlier
+// ones have ended.
 func (i *Instance) waitsForAncestorWritersOnly(rec *CallRecord) bool {
 	_, closed := i.outputClosedBy(rec)
 	return rec.resultUpdatesPath() && !rec.hasResult() && !closed

@@ -13,7 +13,7 @@ import (
 	"processidea/model/turn"
 )
 
-// CallRecord is a Call of an instance with what became of it.
+// CallRecord is a Call of an instance with its progress and outcome.
 type CallRecord struct {
 	ideafile.Call
 	turn.CallState
@@ -37,17 +37,17 @@ type CallRecord struct {
 	// PendingApproval is what a person is shown. Invariant: nil unless the phase is reviewing.
 	PendingApproval *approval.Pending `json:"pending,omitempty"`
 
-	// Began and Ended number the events in the life of the instance: the resolving of the parameters, and the writing
-	// of the result; 0: it has not happened.
+	// Began and Ended are the values of Moments when the Call started and when its result was written; 0: it has not
+	// happened.
 	Began int `json:"began,omitempty"`
 	Ended int `json:"ended,omitempty"`
 
-	// Throttle is set once the Tool's server has refused the Call unread, since it is asked too often.
+	// Throttle is set once the Tool's server has refused the Call unread because it gets too many requests.
 	Throttle *Throttle `json:"throttle,omitempty"`
 
 	// WrittenCall is the Call as the LLM wrote it.
 	WrittenCall ideafile.WrittenCall `json:"written,omitzero"`
-	// TimesAsked is how often people were asked about it, ResultGivenByPerson the person who gave its result.
+	// TimesAsked is how often people were asked about the Call, ResultGivenByPerson the person who gave its result.
 	TimesAsked          int    `json:"asked,omitempty"`
 	ResultGivenByPerson string `json:"author,omitempty"`
 
@@ -55,25 +55,25 @@ type CallRecord struct {
 	DelegateValuesByPath jsonval.Object `json:"handed,omitempty"`
 
 	parsedParams       refexpr.Parsed
-	readExpressions    []refexpr.Expression // of its parameters that read State, and of `_after`
+	readExpressions    []refexpr.Expression // those parameters that read State, and `_after`
 	scopePaths         []jsonval.Path       // the scopes in State
-	delegateWritePaths []jsonval.Path       // to which a delegate may return values
+	delegateWritePaths []jsonval.Path       // where a delegate may return values
 
 	phase     phase
 	readyCall *ReadyCall // as it was started, or shown to a person
-	// handedOut: TakeBlobUpdates has returned its update. An instance that is restored does so again.
+	// handedOut is set once TakeBlobUpdates has returned the Call's update. A restored instance returns it again.
 	handedOut bool
-	combined  []any // what ApplyBlobUpdate was given, while it applies the result
+	combined  []any // the new values at its paths, while ApplyBlobUpdate applies the result
 }
 
 // Throttle is how a Call waits for its Tool's server.
 type Throttle struct {
 	Waits        int       `json:"waits"`          // so far
-	Until        time.Time `json:"until,omitzero"` // it does not start before; zero: it may start
-	AttemptsLeft int       `json:"attemptsLeft"`   // of those that its Tool allows
+	Until        time.Time `json:"until,omitzero"` // the Call does not start before; zero: it may start
+	AttemptsLeft int       `json:"attemptsLeft"`   // of the attempts that its Tool allows
 }
 
-// IsThrottled reports whether the Call does not start yet, because its Tool's server wants to be left alone.
+// IsThrottled reports whether the Call does not start yet because its Tool's server gets too many requests.
 func (r *CallRecord) IsThrottled() bool { return r.Throttle != nil && !r.Throttle.Until.IsZero() }
 
 // resultUpdatesPath reports whether the result is a declared update, which changes a path rather than writing it once.
@@ -81,9 +81,9 @@ func (r *CallRecord) resultUpdatesPath() bool {
 	return len(r.OutputPath) > 0 && statelog.IsUpdateWrite(r.OutputMethod, r.OutputPath[0][0])
 }
 
-// possibleWritePaths lists the paths that the Call may still write, or that it wrote. It shrinks once the result is
-// there: to the branch that the result takes and the last one, to which a fault is written where the result turns out
-// not to fit; and for a result of the whole State to the keys that it has.
+// possibleWritePaths lists the paths that the Call may still write, or that it wrote. The list shrinks once the result
+// is there. With branches it has the branch of the result and the last one, which gets the fault if the result does not
+// fit. A result for the whole State leaves the keys that it has.
 func (r *CallRecord) possibleWritePaths() []jsonval.Path {
 	paths := r.possibleResultPaths()
 	if len(r.delegateWritePaths) == 0 {

@@ -6,14 +6,14 @@ import (
 	"processidea/model/turn"
 )
 
-// ReportedCall is what was last reported of a Call to the process: its status, and how often people acted on it.
+// ReportedCall is what the process was last told about a Call: its status, and how often people acted on it.
 type ReportedCall struct {
 	ID       string              `json:"id"`
 	Status   ideafile.CallStatus `json:"status"`
 	ActCount int                 `json:"decisions,omitempty"`
 }
 
-// Standing is how the instance stands, as far as its dataflow tells.
+// Standing returns what the dataflow knows of an InstanceStanding.
 func (i *Instance) Standing() turn.InstanceStanding {
 	var pending []approval.Pending
 	for _, rec := range i.callRecords {
@@ -27,8 +27,8 @@ func (i *Instance) Standing() turn.InstanceStanding {
 		PlanFailure: i.DirectPlanFault(), Questions: i.LLMQuestions(), PendingApprovals: pending}
 }
 
-// ReportCalls returns the reports of the Calls that have changed since they were last reported, by id, and counts them
-// as reported. The reports of Calls for which tell returns true have the Call as it was written.
+// ReportCalls returns reports of the Calls that differ from their last report, and updates last, which has these by id.
+// Where tell returns true, the report includes the Call as it was written.
 func (i *Instance) ReportCalls(last map[string]ReportedCall, tell func(*CallRecord) bool) (list []turn.CallReport) {
 	for _, rec := range i.callRecords {
 		now := ReportedCall{rec.ID, rec.Status, len(rec.Decisions) + len(rec.Remarks)}

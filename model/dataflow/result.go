@@ -12,8 +12,8 @@ import (
 	"processidea/model/turn"
 )
 
-// SucceedCall records the result of a Call that runs or asks the LLM, and fails the Call where the result does not fit.
-// A Call in any other phase is left alone.
+// SucceedCall records the result of a Call that runs or asks the LLM, and fails the Call if the result does not fit. A
+// Call in any other phase is left alone.
 func (i *Instance) SucceedCall(id string, value any) {
 	rec := i.FindCall(id)
 	if rec == nil || !rec.expectsResult() {
@@ -47,8 +47,8 @@ func (i *Instance) PostponeCall(id string, why *diag.Fault) {
 		rec.ID, rec.Tool, why.Message)
 }
 
-// RevertStart reverts the start of a Call of which nothing has run. It starts unchanged at the next Advance, unless
-// what it reads is undone before. It returns nil if the Call has not started, or has ended.
+// RevertStart reverts the start of a Call of which nothing has run. The Call starts unchanged at the next Advance,
+// unless what it reads is undone before. RevertStart returns nil if the Call does not run.
 func (i *Instance) RevertStart(id string) *CallRecord {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != running {
@@ -68,8 +68,8 @@ func (i *Instance) failCall(rec *CallRecord, f *diag.Fault) {
 	i.acceptResult(rec, diag.FaultAsJSON(f))
 }
 
-// recordBranch notes which of several branches a result takes and returns the bare result: an activity, or who
-// answers in its place, may name the branch.
+// recordBranch notes which of several branches a result takes, and returns the result without the branch's name. An
+// activity, or a person who answers in its place, may name the branch.
 func (i *Instance) recordBranch(rec *CallRecord, value any) (result any, err error) {
 	if !rec.OutputPath.HasBranches() {
 		return value, nil
@@ -100,7 +100,7 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 }
 
 // finishSuccessfulCall writes the result of a Call and ends it, unless the content of a stored value is needed first.
-// Where the result does not fit, a Call with branches writes the fault to its last branch instead.
+// If the result does not fit, a Call with branches writes the fault to its last branch instead.
 func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 	if by := i.outputCorrectedBy(rec); by != "" {
 		rec.endWithStatus(ideafile.Skipped, nil)
@@ -119,7 +119,7 @@ func (i *Instance) finishSuccessfulCall(rec *CallRecord, value any) {
 }
 
 // endUnappliedCall ends a Call whose result was not applied. A Call with branches writes the fault to its last branch,
-// once, and waits there too for the earlier Calls that write its path.
+// once; for that write too it waits for the earlier Calls that write its path.
 func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	if rec.FaultWrittenToBranch == nil && rec.OutputPath.HasBranches() {
 		rec.Branch, rec.FaultWrittenToBranch, rec.DelegateValuesByPath, rec.NotWrittenPaths,
@@ -131,11 +131,11 @@ func (i *Instance) endUnappliedCall(rec *CallRecord, value any, f *diag.Fault) {
 	rec.Branch, rec.FaultWrittenToBranch, rec.NotWrittenPaths = 0, nil, nil
 	rec.endWithStatus(ideafile.Failed, f)
 	if f.Code == ideafile.CodeBadPath {
-		rec.Result = value // it fits, and has no place
+		rec.Result = value // the result fits, but cannot be written
 	}
 }
 
-// ResultContract returns what the result of a Call must fit and which branches it may take; nil: anything.
+// ResultContract returns what the result of a Call must fit and which branches it may take; nil if any result will do.
 func (i *Instance) ResultContract(rec *CallRecord) *statelog.ResultContract {
 	if len(rec.OutputPath) == 0 || (i.stateSchema == nil && !rec.OutputPath.HasBranches()) {
 		return nil
@@ -144,8 +144,8 @@ func (i *Instance) ResultContract(rec *CallRecord) *statelog.ResultContract {
 		OutputMethod: rec.OutputMethod}
 }
 
-// applyResult writes a result to all paths of its branch, or to none of them; where one of several paths is closed, to
-// the others. A Call without an output path keeps its result on its Record.
+// applyResult writes a result to all paths of its branch, or to none of them. If the Call has several paths, closed
+// ones are left out. A Call without an output path keeps its result on its Record.
 func (i *Instance) applyResult(rec *CallRecord, value any) *diag.Fault {
 	handedBack, f := i.delegateValueWrites(rec)
 	if f != nil {
@@ -202,7 +202,7 @@ func (i *Instance) recordUnwrittenPath(rec *CallRecord, p jsonval.Path) {
 }
 
 // newWrite builds the write of a result at one path, or returns why it is not allowed. A write of the whole State
-// leaves out what Calls or people wrote: that part of the result stays on the Record.
+// leaves out keys that Calls or people wrote: that part of the result stays on the Record.
 func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelog.Write, *diag.Fault) {
 	w := i.writeOf(rec, p, value)
 	w.OutputMethod = rec.OutputMethod
@@ -231,7 +231,7 @@ func (i *Instance) newWrite(rec *CallRecord, p jsonval.Path, value any) (statelo
 	return w, nil
 }
 
-// writeOf is the write of a value that a Call brings for a path.
+// writeOf returns the write of a Call's value at a path.
 func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.Write {
 	return statelog.Write{Path: p, Value: value, Author: cmp.Or(rec.ResultGivenByPerson, rec.ID),
 		Request: rec.Request, Index: rec.Index, WrittenAt: i.Now}
@@ -251,7 +251,7 @@ func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written jsonv
 	}
 }
 
-// describeType is jsonval.TypeOf for values that may lie in the blob store.
+// describeType is jsonval.TypeOf for values that may be in the blob store.
 func describeType(v any) string {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return fmt.Sprintf("one %s of %d bytes that is stored as a whole", h.ValueType, h.Size)

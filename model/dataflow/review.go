@@ -16,7 +16,7 @@ const CodeRejected = "rejected"
 // CodeOverdue marks a process that pauses because nobody decided in time.
 const CodeOverdue = "approval_overdue"
 
-// SetTime sets the time at which what comes next happens.
+// SetTime sets the time of the events that are reported next.
 func (i *Instance) SetTime(now time.Time) { i.Now = now }
 
 // ApplyDeadlines applies the deadlines, reminders and escalations that have passed. A decision that arrived before its
@@ -50,8 +50,8 @@ func (i *Instance) expireCall(rec *CallRecord) {
 	}
 }
 
-// TakePauseFault returns, once, why the process must pause: nobody decided in time on a Call whose policy demands that,
-// or a Call was put off.
+// TakePauseFault returns, once, why the process must pause: nobody decided in time on a Call whose policy then pauses
+// the process, or PostponeCall was called.
 func (i *Instance) TakePauseFault() *diag.Fault {
 	f := i.PauseFault
 	i.PauseFault = nil
@@ -99,7 +99,7 @@ func (i *Instance) requestReview(rec *CallRecord, ready ReadyCall, asks *policy.
 		until := i.Now.Add(asks.Timeout)
 		p.Deadline, p.OnTimeout = &until, asks.TimeoutAction
 		if len(p.Deciders) > 0 && p.OnTimeout == policy.Approve {
-			p.OnTimeout = policy.Reject // nothing that certain people must approve is approved by itself
+			p.OnTimeout = policy.Reject // what certain people must approve is never approved by timeout
 		}
 	}
 	rec.TimesAsked++
@@ -136,8 +136,8 @@ func (i *Instance) RequireUnknownOutcomeReview(id, why string) {
 	i.requestReviewWhileRunning(id, why, policy.Approve, policy.Reject, policy.Answer)
 }
 
-// RequireResultFromPerson has a person give the result of a running Call whose tool asks for more than it got, or
-// reject the Call.
+// RequireResultFromPerson makes a person give the result of a running Call, or reject it, because its Tool asks for
+// more than it got.
 func (i *Instance) RequireResultFromPerson(id, why string) {
 	i.requestReviewWhileRunning(id, why, policy.Answer, policy.Reject)
 }

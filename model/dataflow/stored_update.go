@@ -8,8 +8,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// A BlobUpdate is the result of a Call that cannot be applied here: the new value at its paths depends on the content
-// of values in the blob store. An activity combines them.
+// A BlobUpdate is the result of a Call that cannot be applied here, since the new value at its paths depends on the
+// content of values in the blob store. An activity combines them.
 type BlobUpdate struct {
 	CallID       string
 	OutputMethod string
@@ -17,8 +17,8 @@ type BlobUpdate struct {
 	Updates      []statelog.Update        // one for each path of the branch that the result takes
 }
 
-// TakeBlobUpdates returns, once, the BlobUpdates of Calls whose turn it is. ApplyBlobUpdate or FailBlobUpdate ends
-// them.
+// TakeBlobUpdates returns, once each, the BlobUpdates to be combined now. ApplyBlobUpdate or FailBlobUpdate ends their
+// Calls.
 func (i *Instance) TakeBlobUpdates() []BlobUpdate {
 	var list []BlobUpdate
 	for _, rec := range i.callRecords {
@@ -45,8 +45,8 @@ func (i *Instance) ApplyBlobUpdate(u BlobUpdate, combined []any) {
 	i.finishSuccessfulCall(rec, rec.PendingResult)
 }
 
-// FailBlobUpdate ends a Call whose update cannot be put together, or does not fit. A Call with several branches writes
-// the fault to its last branch instead of failing.
+// FailBlobUpdate ends a Call whose update cannot be combined, or does not fit. A Call with several branches writes the
+// fault to its last branch instead of failing.
 func (i *Instance) FailBlobUpdate(id string, f *diag.Fault) {
 	rec := i.FindCall(id)
 	if rec == nil || rec.phase != combining {
@@ -92,7 +92,7 @@ func (i *Instance) valueBefore(rec *CallRecord, p jsonval.Path) any {
 	return old
 }
 
-// onlyKeysOf returns an object with only the keys that another one has too.
+// onlyKeysOf returns a copy of object with only those keys that the object keys has too.
 func onlyKeysOf(keys, object any) jsonval.Object {
 	out := jsonval.Object{}
 	m := jsonval.AsObject(object)

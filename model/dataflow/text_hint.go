@@ -10,9 +10,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// addTextHint extends the error of parameters that do not fit their Tool. It names a parameter that is a text but would
-// fit once read: the columns of a CSV file are texts, which is easily missed. raw holds the parameters with their
-// References, which lead into payloads, by kind; schema is the schema of all parameters.
+// addTextHint extends the error of parameters that do not fit their Tool. It names a parameter that is a text and would
+// fit if it were read as JSON: the columns of a CSV file are texts, which is easily missed. raw has the parameters with
+// their References, payloads has what these refer to, by kind, and schema is that of all parameters.
 func addTextHint(err error, schema any, raw, params, payloads jsonval.Object) error {
 	if err == nil {
 		return nil
@@ -52,7 +52,8 @@ func textHint(schema any, payloads jsonval.Object, at jsonval.Path, raw, value a
 	return ""
 }
 
-// typeOfUnquotedText is which of the wanted types a text would have without its quotes; "" for none.
+// typeOfUnquotedText returns which of the wanted types a text would have without its quotes; "" if it would have none
+// of them.
 func typeOfUnquotedText(text string, wanted []string) string {
 	v, err := jsonval.Decode([]byte(strings.ToLower(text)))
 	if err != nil {

@@ -11,29 +11,29 @@ import (
 	"processidea/model/turn"
 )
 
-// Undoing is the undo of an instance: which of its Calls.
+// Undoing says which Calls of an instance are undone, and how.
 type Undoing struct {
-	// Calls take others back: under the keys that ideafile.CallKey.Undo gives these.
+	// Calls undo other Calls. Each gets the key ideafile.CallKey.Undo of the Call that it undoes.
 	Calls []UndoCall `json:"calls,omitempty"`
-	// Withdraw are the Calls whose only effect was what they wrote to State.
+	// Withdraw lists the Calls whose only effect was what they wrote to State.
 	Withdraw []ideafile.CallKey `json:"withdraw,omitempty"`
-	// NotUndone says, for each Call that is not undone, why. Stays is set if one of them has an effect of the process's
-	// own.
+	// NotUndone says, for each Call that is not undone, why. Stays is set if an effect of the process's own stays for
+	// that reason.
 	NotUndone []string `json:"left,omitempty"`
 	Stays     bool     `json:"stays,omitempty"`
-	// By is the person who ordered the undo, and Reason why, while the process is paused; empty: the instance has
-	// failed.
+	// By is the person who ordered the undo while the process is paused, and Reason is why. By is empty if the undo was
+	// started because the instance failed.
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
 }
 
-// UndoCall undoes the Call with a key.
+// UndoCall is a Call that undoes UndoneCall.
 type UndoCall struct {
 	UndoneCall ideafile.CallKey     `json:"of"`
 	Call       ideafile.WrittenCall `json:"call"`
 }
 
-// BeginUndo adds the Calls that take others back. One that was tried before is tried again.
+// BeginUndo adds the Calls that undo others. A Call that was tried in an earlier undo is tried again.
 func (i *Instance) BeginUndo(u Undoing) {
 	i.Undoing = &u
 	palette := i.palette
@@ -99,8 +99,8 @@ func (i *Instance) nameForPeople(key ideafile.CallKey) string {
 // UndoesWhilePaused reports whether a person ordered the undo.
 func (i *Instance) UndoesWhilePaused() bool { return i.Undoing != nil && i.Undoing.By != "" }
 
-// DrainWithdrawn returns, once, what came of BeginUndo; nil before all has ended. looksAtFollowers is asked only if it
-// matters.
+// DrainWithdrawn returns, once, the outcome of BeginUndo; nil before all its Calls have ended. looksAtFollowers says
+// whether recheckReaders also looks at what Calls come after; it is called only if that matters.
 func (i *Instance) DrainWithdrawn(looksAtFollowers func() bool) *turn.Withdrawn {
 	t := i.withdrawn()
 	if t != nil {
@@ -110,8 +110,9 @@ func (i *Instance) DrainWithdrawn(looksAtFollowers func() bool) *turn.Withdrawn 
 	return t
 }
 
-// recheckReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read
-// was undone, or what they come after. One that comes after it and may have had its effect stays with the person.
+// recheckReaders re-evaluates Calls that wait for a person, or for the process to go on, if a value that they read was
+// undone, or a Call that they come after. In the latter case, a Call that may have had its effect goes on waiting for
+// the person.
 func (i *Instance) recheckReaders(looksAtFollowers func() bool) {
 	for _, rec := range i.callRecords {
 		if rec.phase != reviewing && rec.phase != approved {
@@ -126,7 +127,7 @@ func (i *Instance) recheckReaders(looksAtFollowers func() bool) {
 	}
 }
 
-// unamendedParams are the parameters of a Call that is ready, as it read them, before people amended them.
+// unamendedParams returns the parameters of a ready Call as it read them, before people amended them.
 func (r *CallRecord) unamendedParams() jsonval.Object {
 	params := r.readyCall.Params
 	for _, d := range slices.Backward(r.Decisions) {

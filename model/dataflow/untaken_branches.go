@@ -9,8 +9,8 @@ import (
 )
 
 // skipReadersOfUntakenBranch skips the blocked Calls of the latest Request that read a branch which was not taken, and
-// then those that would have read their results. It is repeated as Calls end: a branch counts as not taken once nobody
-// can write it any more.
+// then the Calls that would have read their results. Every Advance repeats it, since a branch counts as not taken once
+// no Call can write it any more.
 func (i *Instance) skipReadersOfUntakenBranch() {
 	for moved := true; moved; {
 		moved = false
@@ -69,8 +69,8 @@ func (i *Instance) termInUntakenBranch(rec *CallRecord,
 	return refexpr.Reference{}, nil
 }
 
-// leftPathUnwrittenByBranch reports whether the Call ended without writing a path because of a branch: one of its own,
-// or one that it would have read.
+// leftPathUnwrittenByBranch reports whether the Call ended without writing a path because a branch was not taken: a
+// branch of its own, or one that it would have read.
 func (r *CallRecord) leftPathUnwrittenByBranch(p jsonval.Path) bool {
 	switch {
 	case !r.mayWrite(p):

@@ -42,7 +42,7 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	}
 	if ref.Kind == awaitedCall {
 		w := i.callOfReference(ref)
-		// One that was skipped since its value was there counts as done; one in a branch not taken does not.
+		// A Call skipped because its value existed counts as done; one skipped for a branch not taken does not.
 		if w != nil && (w.Status == ideafile.Done || (w.Status == ideafile.Skipped && w.UntakenBranchReference == "")) {
 			return readStable
 		}
@@ -54,8 +54,8 @@ func (i *Instance) visibilityOf(rec *CallRecord, ref refexpr.Reference) readVisi
 	return readAbsent
 }
 
-// awaitedCall is the kind of a Reference in `_after` that names a Call, among the reads of a record. Parameters have
-// none.
+// awaitedCall is the kind that a Reference of `_after` to a Call has in readExpressions. Parameters have no such
+// References.
 const awaitedCall = "†call"
 
 // isAwaitable reports whether a Reference may still become available: a path in State, or a Call that may still be
@@ -91,8 +91,8 @@ func (i *Instance) absentTerms(rec *CallRecord, alternative []refexpr.Reference)
 	})
 }
 
-// mayBecomeVisible reports whether each absent term of an alternative still has somebody who may write it: an
-// unfinished Call, or an open Request.
+// mayBecomeVisible reports whether an unfinished Call or an open Request may still write each absent term of an
+// alternative.
 func (i *Instance) mayBecomeVisible(rec *CallRecord, alternative []refexpr.Reference) bool {
 	for _, ref := range i.absentTerms(rec, alternative) {
 		if !isAwaitable(ref) || (!i.HasOpenRequest() && len(i.unfinishedWriters(rec, ref)) == 0) {
@@ -103,7 +103,8 @@ func (i *Instance) mayBecomeVisible(rec *CallRecord, alternative []refexpr.Refer
 }
 
 // allReadsVisible reports whether the Call sees all that it reads. While a Request is open, a partial value does not
-// count, nor an alternative behind one that may still become visible: the Request could bring another piece of it.
+// count, because the Request may bring another piece of it. Nor does an alternative count if one before it may still
+// become visible.
 func (i *Instance) allReadsVisible(rec *CallRecord) bool {
 	for _, e := range rec.readExpressions {
 		at := i.visibleAlternativeIndex(rec, e)

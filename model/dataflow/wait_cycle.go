@@ -1,7 +1,7 @@
 package dataflow
 
-// callToBreakDeadlock breaks a deadlock: of Calls that wait for each other, it returns the first in Plan order that has
-// all inputs; else the first with a pending result; nil if there is no deadlock or a Request is open.
+// callToBreakDeadlock returns the Call that goes first if Calls wait for each other: the first in Plan order that has
+// all inputs, else the first with a pending result. It returns nil if there is no deadlock or a Request is open.
 func (i *Instance) callToBreakDeadlock() *CallRecord {
 	if i.HasOpenRequest() {
 		return nil

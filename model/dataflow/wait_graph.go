@@ -5,7 +5,8 @@ import "slices"
 // waitGraph maps each waiter to what it waits for.
 type waitGraph[N comparable] map[N][]N
 
-// KeepMutual leaves those in the graph that wait only for others in it, directly or not: nobody outside can free them.
+// KeepMutual removes every node that waits, directly or not, for a node outside the graph. Nothing outside can free
+// those that stay.
 func (g waitGraph[N]) KeepMutual() {
 	isFree := func(n N) bool { _, waits := g[n]; return !waits }
 	for freed := true; freed; {

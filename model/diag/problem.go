@@ -13,7 +13,7 @@ import (
 type Problem struct {
 	JSONPath string `json:"path"`
 	Message  string `json:"message"`
-	// IsWarning is true for what will run, but probably not as it was meant to.
+	// IsWarning is true if the file will run, but probably not as it was meant to.
 	IsWarning bool `json:"warning,omitempty"`
 	// More is set in the last Problem of a list that was cut: how many errors, or warnings, are not listed.
 	More int `json:"more,omitempty"`
@@ -45,7 +45,7 @@ func (ps Problems) Error() string {
 	return strings.Join(jsonval.Map(ps, Problem.String), "\n")
 }
 
-// Count is how many there are, with those that are not listed.
+// Count returns the number of problems, including those that are not listed.
 func (ps Problems) Count() int {
 	n := 0
 	for _, p := range ps {
@@ -70,12 +70,12 @@ func (ps Problems) ErrorOrNil() error {
 // Add appends an error at a JSON path. nil Problems keep nothing.
 func (ps *Problems) Add(path, format string, args ...any) { ps.addf(false, path, format, args) }
 
-// WrongType appends the error that a value is not what is wanted there, by its type.
+// WrongType appends the error that a value is not of the wanted type.
 func (ps *Problems) WrongType(path, wanted string, v any) {
 	ps.Add(path, "%s, not %s", wanted, jsonval.TypeOf(v))
 }
 
-// AddAt is Add for the value at a key of an object, which stands at the path.
+// AddAt is Add for the value at a key of the object at the path.
 func (ps *Problems) AddAt(path, key, format string, args ...any) {
 	ps.addf(false, jsonval.JSONPathWithKey(path, key), format, args)
 }
@@ -101,7 +101,8 @@ func (ps *Problems) Append(more ...Problem) {
 	}
 }
 
-// countRest counts n Problems that find no room in the list; hasRoom is true where there is room for one more.
+// countRest counts n Problems that find no room in the list. If there is room for one more, it counts none and returns
+// true.
 func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
 	listed := 0
 	for i := len(*ps) - 1; i >= 0; i-- { // the last Problem of a full list counts the rest
@@ -126,7 +127,7 @@ func (ps *Problems) countRest(isWarning bool, n int) (hasRoom bool) {
 // RestText describes the number of unlisted problems.
 func RestText(n int) string { return "and " + Thousands(n) + " more" }
 
-// Thousands is a number with its thousands set apart.
+// Thousands formats a number with commas between the thousands.
 func Thousands(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ToolKind is how a Tool is run. There may be others than those below: a worker knows a runner for each.
+// ToolKind is how a Tool is run. A worker may have runners for other kinds than those below.
 type ToolKind string
 
 // The kinds of Tools that come with the program.
@@ -28,9 +28,9 @@ func (k ToolKind) HasRunner() bool { return k != KindLatent && k != KindDelegate
 // not change a running process.
 type ToolBinding struct {
 	Kind ToolKind `json:"kind"`
-	// GoFunctionName of the Go function.
+	// GoFunctionName is the name of the Go function.
 	GoFunctionName string `json:"name,omitempty"`
-	// IsPureFunction functions have no effect and run as local activities.
+	// IsPureFunction means that the Go function has no effect and runs as a local activity.
 	IsPureFunction bool `json:"pure,omitempty"`
 	// Simulation is set if the Tool is not run: its result is made up.
 	Simulation *Simulation `json:"simulated,omitempty"`
@@ -38,7 +38,7 @@ type ToolBinding struct {
 	Undo *Undo `json:"undo,omitempty"`
 }
 
-// ToolBindings are by Tool name.
+// ToolBindings maps the names of Tools to their bindings.
 type ToolBindings = map[string]ToolBinding
 
 // BindToRunner decides what runs a Tool. lookup reports whether a Go function of a name is registered, and whether it
@@ -63,8 +63,8 @@ func (t *Tool) BindToRunner(lookup func(name string) (pure, ok bool)) (ToolBindi
 	return ToolBinding{Kind: KindLatent}, nil
 }
 
-// RunnerSpec is what the runner of a Tool's kind receives: a Go function's name, an MCPSpec or, for any other kind, its
-// value in `_activity`.
+// RunnerSpec is what the runner of a Tool's kind receives: a Go function's name, an MCPRunnerSpec or, for any other
+// kind, its value in `_activity`.
 func (t *Tool) RunnerSpec(b ToolBinding, servers []MCPServer) any {
 	switch b.Kind {
 	case KindGo:

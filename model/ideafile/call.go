@@ -93,8 +93,8 @@ func TypeableCallID(id string) string {
 // IsCallID reports whether what was typed is a Call's id, in either spelling.
 func IsCallID(typed, id string) bool { return typed == id || typed == TypeableCallID(id) }
 
-// CallIDInInstance returns a Call's id as an instance has it, where people may have spelled the token as they type it.
-// An id that names another instance stays as it is.
+// CallIDInInstance returns a Call's id with the instance's own spelling of its token, if people typed the token
+// differently. An id that names another instance stays as it is.
 func CallIDInInstance(id, token string) string {
 	key, word, named := strings.Cut(id, "@")
 	if named && token != "" && spelling.MatchesToken(word, token) {
@@ -107,20 +107,20 @@ func CallIDInInstance(id, token string) string {
 // Request 0. Within an instance the key names the Call. In JSON it is [request, index].
 type CallKey struct{ Request, Index int }
 
-// A Call that undoes another of its instance has a position behind all Calls of the Request, in their order. Its id is
-// the other's with undoSuffix.
+// A Call that undoes another Call of its instance has an index after all Calls of the Request, in the order of the
+// undone Calls. Its id is the id of the undone Call with undoSuffix.
 const (
 	undoIndex  = 1 << 20
 	undoSuffix = "~undo"
 )
 
-// Undo is the key of the Call that takes this one back.
+// Undo is the key of the Call that undoes this one.
 func (k CallKey) Undo() CallKey { return CallKey{k.Request, k.Index + undoIndex} }
 
-// IsUndo reports whether the Call takes another one back, Undone is the key of that one.
+// IsUndo reports whether the Call undoes another one.
 func (k CallKey) IsUndo() bool { return k.Index > undoIndex }
 
-// Undone is the key of the Call that is undone; for a Call that undoes none, its own.
+// Undone is the key of the Call that this Call undoes; its own key if it undoes none.
 func (k CallKey) Undone() CallKey {
 	if k.IsUndo() {
 		k.Index -= undoIndex

@@ -34,7 +34,8 @@ func (t *Tool) ReadOutputMeta(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// OutputMetaFaults is ReadOutputMeta for all that is wrong, by the meta property. It reads as far as it is ranged over.
+// OutputMetaFaults is ReadOutputMeta, but yields every fault with its meta property. It reads only as far as the caller
+// ranges over it.
 func (t *Tool) OutputMetaFaults(c *Call, m jsonval.Object) iter.Seq2[string, *diag.Fault] {
 	return func(yield func(string, *diag.Fault) bool) {
 		for _, part := range []struct {
@@ -159,11 +160,11 @@ func readCondition(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// UndoesKey is the meta property of a Call that undoes another: {"process", "call"}, by whom and why, and
-// UndoReviewKey. Only a Plan that runs directly has it.
+// UndoesKey is the meta property of a Call that undoes another: {"process", "call", "by", "reason"} and UndoReviewKey.
+// Only a Plan that runs directly has it.
 const UndoesKey = "_undoes"
 
-// UndoReviewKey is true where a person must review the Call first.
+// UndoReviewKey is true if a person must review the Call first.
 const UndoReviewKey = "review"
 
 func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
@@ -180,9 +181,9 @@ func readUndoes(c *Call, m jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// FindUndoes reports the Calls of the Plans of an Idea's source that are said to take others back, but for those that
-// stand in the source before somebody changed it. Undo alone writes such Calls: they run under the idempotency keys of
-// those others, whatever process did them.
+// FindUndoes reports the Calls in the Plans of an Idea's source that claim to undo other Calls, except those that were
+// in the source before somebody changed it. Only undo may write such Calls, because they run under the idempotency keys
+// of the undone Calls, in whatever process these ran.
 func FindUndoes(source, before jsonval.Object) (ps diag.Problems) {
 	known := map[string]bool{}
 	eachPlannedCall(before, func(_ string, call any) {
@@ -210,10 +211,10 @@ func eachPlannedCall(source jsonval.Object, visit func(path string, call any)) {
 	visitAll("$.solution.calls", jsonval.At(source, "solution", "calls"))
 }
 
-// WritesUndo reports whether a Call as it is written is said to take another one back.
+// WritesUndo reports whether a written Call claims to undo another Call.
 func WritesUndo(call any) bool { return jsonval.AsObject(call)[UndoesKey] != nil }
 
-// OnlyUndoWrites is why a Call that somebody else wrote may not be said to take another one back.
+// OnlyUndoWrites is the error for a Call that claims to undo another Call but was not written by undo.
 const OnlyUndoWrites = "only undo writes this; take a Call back with: undo ID --call CALL"
 
 // UndoReviewReason returns why a person must review a Call that undoes another, even if its Tool's policy requires

@@ -100,8 +100,8 @@ func (t *Tool) checkRequiredParams(params jsonval.Object) *diag.Fault {
 	return nil
 }
 
-// ValidateParams validates resolved parameters. One that holds a handle is validated later, by the activity that has
-// the value.
+// ValidateParams validates resolved parameters. A parameter that holds a handle is validated later, by the activity
+// that has the value.
 func (t *Tool) ValidateParams(params jsonval.Object) error {
 	if !jsonval.ContainsBlobHandle(params) {
 		return t.ParamsSchema.Validate(params)

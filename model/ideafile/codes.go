@@ -26,14 +26,14 @@ const (
 	CodeNotAllowed       = "not_allowed"     // the worker may not reach the Tool's host, or lacks one of its secrets
 )
 
-// MayHaveTakenEffect reports whether the Tool of a Call that failed may have run to its end, or has, with a result that
-// is of no use.
+// MayHaveTakenEffect reports whether the Tool of a failed Call may have run to its end: its outcome is unknown, or it
+// returned an invalid result.
 func MayHaveTakenEffect(f *diag.Fault) bool {
 	return f != nil && (f.Code == CodeOutcomeUnknown || f.Code == CodeBadOutput)
 }
 
-// FaultCodeNeedsOperator reports whether a Call failed for something that only who runs the worker can mend, and no
-// other Call.
+// FaultCodeNeedsOperator reports whether only the worker's operator can remove the cause of a fault; another Call would
+// fail too.
 func FaultCodeNeedsOperator(code string) bool {
 	return code == CodeNotAllowed || code == CodeMCPRefused
 }

@@ -21,11 +21,11 @@ type Config struct {
 	Approval policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
-	// AskLLMBeforeSettling has the LLM asked before an instance settles, even where its State holds all that is
+	// AskLLMBeforeSettling makes the process ask the LLM before an instance settles, even if its State has all that is
 	// required.
 	AskLLMBeforeSettling bool
-	// SettleTogether has no instance settle for good before all have: until then a Call may name one that has, and
-	// reopens it.
+	// SettleTogether keeps settled instances open until all have settled: until then, a Call may name a settled
+	// instance, and reopens it.
 	SettleTogether bool
 	// UndoOnFailure makes an instance that fails undo what it did (`config.onFailure`).
 	UndoOnFailure bool
@@ -33,7 +33,8 @@ type Config struct {
 	// running.
 	RequestGatherDelay time.Duration
 	// PeopleGatherDelay is how long a Request waits for an instance after a person was asked about it:
-	// RequestGatherDelay, but at most its default, if the file sets one; else 0, so that people hold up nobody.
+	// RequestGatherDelay, but at most DefaultGatherDelay, if the file sets `gather`; else 0, so that people do not
+	// delay other instances.
 	PeopleGatherDelay time.Duration
 	// MaxInstancesPerPart is the number of instances above which a process is split into parts of that size; 0
 	// ("auto"): it is derived from the LLM's work for each instance, see model/quality.

@@ -50,7 +50,7 @@ func (i *Idea) checkNotSameAs(r *policy.Rule, path string, ps *diag.Problems) {
 	}
 }
 
-// longestDirectPlan returns how many Calls the longest Plan has that runs without a Request.
+// longestDirectPlan returns the number of Calls of the longest Plan that runs without a Request.
 func (i *Idea) longestDirectPlan() (n int) {
 	for _, m := range i.Context {
 		if m.IsDirectPlan() {
@@ -60,7 +60,7 @@ func (i *Idea) longestDirectPlan() (n int) {
 	return n
 }
 
-// HasDeciderExclusions reports whether a policy excludes who decided on other Calls.
+// HasDeciderExclusions reports whether a policy excludes people who decided on other Calls.
 func (i *Idea) HasDeciderExclusions() bool {
 	named := i.Config.Approval.Deciders != nil && len(i.Config.Approval.Deciders.NotSameAs) > 0
 	for _, t := range i.Tools {

@@ -11,8 +11,8 @@ import (
 // AnonymousDelegate is the `_delegate` of a Tool that names no file: its own description and `_output` make the Idea.
 const AnonymousDelegate = "anonymous"
 
-// DelegatesKey is the key under which an Idea carries the files of its delegates, by the paths that name them: it runs
-// where they are not.
+// DelegatesKey is the key under which an Idea carries the files of its delegates, by the paths that name them, because
+// it runs where the files do not exist.
 const DelegatesKey = "delegates"
 
 func (t *Tool) readDelegate(at string, ps *diag.Problems) {

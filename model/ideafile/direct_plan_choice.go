@@ -6,14 +6,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// DirectPlans are the Plans of a context that run directly, as positions in it by the instance that owns them.
+// DirectPlans holds the Plans of a context that run directly, as indexes into the context, by the token of the instance
+// that owns them.
 type DirectPlans struct {
 	messages              []Message
 	planIndexesByInstance map[string][]int
-	begunPlansByInstance  map[string][]int // the DirectPlans that an earlier process began in an instance, by token
+	begunPlansByInstance  map[string][]int // the Plans that an earlier process began in an instance, by token
 }
 
-// FindDirectPlans returns the DirectPlans of a context that run directly.
+// FindDirectPlans returns the DirectPlans of a context.
 func FindDirectPlans(context []Message) DirectPlans {
 	d := DirectPlans{messages: context, planIndexesByInstance: map[string][]int{},
 		begunPlansByInstance: map[string][]int{}}
@@ -30,10 +31,10 @@ func FindDirectPlans(context []Message) DirectPlans {
 	return d
 }
 
-// ChooseForInstance returns the position of an instance's Plan: the first that applies to its view, its own DirectPlans
+// ChooseForInstance returns the position of an instance's Plan: the first that applies to its view, its own Plans
 // before the shared ones, and a Plan before the Plan that it replaces. It returns -1 if none applies. llmForbidden then
-// reports whether there are DirectPlans and all are StageComplete. A Plan that was begun in an earlier process stays
-// the instance's, even if its Calls have changed the view.
+// reports whether there are Plans for the instance and all are StageComplete. A Plan that was begun in an earlier
+// process stays the instance's, even if its Calls have changed the view.
 func (d DirectPlans) ChooseForInstance(token string, view InstanceView) (at int, llmForbidden bool) {
 	plans := d.planIndexesByInstance[token]
 	if token != "" {

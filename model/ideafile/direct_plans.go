@@ -20,8 +20,8 @@ const (
 // IsDirectPlan reports whether the Message is a Plan that runs without a Request. Other Plans guide the LLM.
 func (m Message) IsDirectPlan() bool { return m.PlanStage != "" }
 
-// PlanAppliesTo reports whether a Plan's `when` holds for an instance's view. One that cannot be evaluated does not
-// hold.
+// PlanAppliesTo reports whether a Plan's `when` holds for an instance's view. A condition that cannot be evaluated does
+// not hold.
 func (m Message) PlanAppliesTo(view InstanceView) bool {
 	if m.PlanViewCondition == nil {
 		return true
@@ -61,15 +61,15 @@ func (m *Message) readDirectPlanKeys(path string, ps *diag.Problems) {
 	}
 }
 
-// FallbackInstancesKey is the key of a Plan message that lists the instances in which the Plan did not suffice: the LLM
-// plans for them since.
+// FallbackInstancesKey is the key of a Plan message that lists the instances in which the Plan did not suffice. The LLM
+// plans for these from then on.
 const FallbackInstancesKey = "fellBack"
 
-// CallIndexOffsetKey is the key of Message.After.
+// CallIndexOffsetKey is the key of Message.CallIndexOffset.
 const CallIndexOffsetKey = "after"
 
-// RecordedInstanceTokens returns the instances that a Plan's record names. A status without tokens names the anonymous
-// instance, but not a plain word: that one is for all.
+// RecordedInstanceTokens returns the instances that a Plan's record names. A status with a number in place of tokens
+// names the anonymous instance. An entry that is only a status names none, because it is for all instances.
 func (m Message) RecordedInstanceTokens() map[string]bool {
 	tokens := map[string]bool{}
 	for _, token := range m.FallbackInstances {
@@ -187,8 +187,8 @@ func (m Message) RecordedStatusByInstance(id string, tokens []string) map[string
 }
 
 // RecordedCallIDs returns the id of each of the Plan's Calls in its record; nil if the record is of another Plan. The
-// Calls of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the record, in order, are
-// those of the Plan's Calls.
+// Calls of a Plan that ran directly are 0.1, 0.2, …; in a Plan that Requests made, the ids of the record, in order,
+// belong to the Plan's Calls.
 func (m Message) RecordedCallIDs() []string {
 	var keys []CallKey
 	direct := true

@@ -27,7 +27,7 @@ type Idea struct {
 	Context []Message
 	// Source is the Idea as it was written.
 	Source jsonval.Object
-	// QualitySeed orders instances in prompts, and draws those whose answers are asked for twice (`meta.seed`).
+	// QualitySeed orders instances in prompts, and draws the instances whose answers are asked for twice (`meta.seed`).
 	QualitySeed string
 	// Simulation is set if no Tool is run and results are made up.
 	Simulation *Simulation
@@ -46,8 +46,8 @@ func ParseIdea(data []byte) (*Idea, diag.Problems) {
 	return ReadIdea(v)
 }
 
-// KeepOrder notes in an Idea's source that was just decoded, and in its delegates', in which order the parameters of
-// its Tools were written: see jsonschema.KeepOrder. A tool of an MCP server has the order of the server.
+// KeepOrder records the order in which the parameters of Tools were written, in an Idea's source that was just decoded
+// and in its delegates: see jsonschema.KeepOrder. A tool of an MCP server has the order of the server.
 func KeepOrder(source any, written jsonval.KeyOrder) {
 	if len(written) == 0 {
 		return
@@ -60,10 +60,10 @@ func KeepOrder(source any, written jsonval.KeyOrder) {
 	})
 }
 
-// WithoutOrder returns an Idea's source without what KeepOrder notes: two that differ in nothing else are the same.
+// WithoutOrder returns an Idea's source without what KeepOrder records. Sources that differ only in that are the same.
 func WithoutOrder(source any) any { return withEachTool(source, jsonschema.WithoutOrder) }
 
-// withEachTool returns an Idea's source with its Tools changed, and its delegates'.
+// withEachTool returns an Idea's source with its Tools, and those of its delegates, changed.
 func withEachTool(source any, change func(tool any) any) any {
 	if tools, ok := jsonval.At(source, "schema", "tools").(jsonval.Object); ok {
 		source = WithTools(jsonval.AsObject(source), jsonval.AsObject(jsonval.WithHeldValues(tools, change)))
@@ -79,7 +79,7 @@ func withEachTool(source any, change func(tool any) any) any {
 func ReadIdea(v any) (*Idea, diag.Problems) { return readIdea(v, false) }
 
 // ReadIdeaWithCheckedTools is ReadIdea for an Idea whose Tools are checked elsewhere, before their Calls run: the
-// schema of one that no Call uses is never compiled.
+// schema of a Tool that no Call uses is never compiled.
 func ReadIdeaWithCheckedTools(v any) (*Idea, diag.Problems) { return readIdea(v, true) }
 
 func readIdea(v any, checked bool) (*Idea, diag.Problems) {
@@ -130,8 +130,8 @@ func (i *Idea) readMeta(meta jsonval.Object, ps *diag.Problems) {
 
 const qualitySeedKey = "seed"
 
-// WithQualitySeed returns an Idea's source with a seed in its meta, unless it has one. An empty one is none: instances
-// would stand in the order of the file, and any share would be drawn from its beginning.
+// WithQualitySeed returns an Idea's source with a seed in its meta, unless it has one. An empty seed counts as none: it
+// would leave instances in the order of the file, and draw any share from the file's beginning.
 func WithQualitySeed(idea jsonval.Object, seed string) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
 	if seed := meta[qualitySeedKey]; seed != nil && seed != "" {
@@ -140,7 +140,7 @@ func WithQualitySeed(idea jsonval.Object, seed string) jsonval.Object {
 	return jsonval.WithKey(idea, "meta", jsonval.WithKey(meta, qualitySeedKey, seed))
 }
 
-// schemasIn lists what of a file holds JSON Schemas, its delegates' too.
+// schemasIn lists the parts of a file, and of its delegates, that hold JSON Schemas.
 func schemasIn(source jsonval.Object) []any {
 	list := []any{source["schema"]}
 	for _, m := range jsonval.AsList(source["context"]) {

@@ -29,11 +29,11 @@ type Instruction struct {
 // InstructionStep is one rule of an Instruction.
 type InstructionStep struct {
 	ID, Text string
-	// Tools are those that it is about; empty: the whole Plan.
+	// Tools are the Tools that the step is about; empty: the whole Plan.
 	Tools []string
 	// When is a JSON Schema over an instance's view; nil: the step always applies.
 	When *jsonschema.Schema
-	// Require is a JSON Schema over State and Calls that holds where the step is fulfilled; nil: nothing checks it.
+	// Require is a JSON Schema over State and Calls that holds if the step is fulfilled; nil: the step is not checked.
 	Require *jsonschema.Schema
 }
 
@@ -133,8 +133,8 @@ func (s *InstructionStep) read(source jsonval.Object, at string, ps *diag.Proble
 	}
 }
 
-// warnOfOtherEvidence warns of each name in a require that evidence never has: a misspelt one makes it hold always, or
-// never.
+// warnOfOtherEvidence warns of each name in a `require` that evidence never has: a misspelt name makes the schema hold
+// always, or never.
 func warnOfOtherEvidence(require any, at string, ps *diag.Problems) {
 	names := slices.Concat(jsonval.SortedKeys(jsonschema.Properties(require)), jsonschema.Required(require))
 	for n, name := range names {
@@ -168,8 +168,8 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 	}
 }
 
-// CheckInstructions returns why messages that people bring to a process cannot be taken for their instructions: a file
-// that is not there, or a step about a Tool that the palette does not have.
+// CheckInstructions returns why the instructions in messages that people add to a process cannot be accepted: a file is
+// missing, or a step is about a Tool that the palette does not have.
 func (i *Idea) CheckInstructions(messages []Message) error {
 	var ps diag.Problems
 	for n, m := range messages {
@@ -224,8 +224,8 @@ func HasInstructions(context []Message) bool {
 	return slices.ContainsFunc(context, func(m Message) bool { return m.Instruction != nil })
 }
 
-// WithLatestInstructions returns a context without the instructions whose file a later Message for the same instances
-// gives anew.
+// WithLatestInstructions returns a context without the instructions whose file is in a later Message for the same
+// instances.
 func WithLatestInstructions(context []Message) []Message {
 	if !HasInstructions(context) {
 		return context
@@ -245,8 +245,8 @@ func WithLatestInstructions(context []Message) []Message {
 	return out
 }
 
-// InstructionsFor lists the instructions that an instance must heed. Its own of a file counts in place of the one for
-// all.
+// InstructionsFor lists the instructions that an instance must heed. If an instruction of the same file is also for all
+// instances, its own counts.
 func InstructionsFor(context []Message, token string) (list []*Instruction) {
 	for _, m := range WithLatestInstructions(context) {
 		if m.Instruction == nil || m.InstanceToken != "" && m.InstanceToken != token {

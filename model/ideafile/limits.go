@@ -22,8 +22,8 @@ type Limits struct {
 // NoLimit is a limit that no process reaches; `null` in a file.
 const NoLimit = -1
 
-// The defaults for a process of up to config.batch instances, and for each part of one that is split. A process may
-// wait for people for as long as it takes, so that its duration has no default limit.
+// The defaults for a process of up to config.batch instances, and for each part of a split process. A process may wait
+// for people for as long as it takes, so that its duration has no default limit.
 const (
 	DefaultRequestLimit = 1000
 	DefaultTokenLimit   = 20_000_000

@@ -10,20 +10,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// LLM is one that is asked.
+// LLM is a language model that Requests are sent to.
 type LLM struct {
-	// Model is the server's name of it; empty: what the worker names for that server.
+	// Model is the model's name at the server; empty: the worker's model for that server.
 	Model string
 	// Server is the worker's name of the server; empty: its first one.
 	Server      string
 	Temperature *float64
 	// MaxTokens bounds one reply; 0: the server's own limit.
 	MaxTokens int
-	// Timeout is for one whole Request. Where others follow, they are asked if not a byte has come by then.
+	// Timeout bounds one whole Request. If other LLMs follow, they are asked if no byte has come by then.
 	Timeout time.Duration
 	// Batch sends Requests through the server's batch interface: cheaper, and answered within a day.
 	Batch bool
-	// Patience is how long a Request is made again while the server is away; 0: the worker's.
+	// Patience is how long a Request is retried while the server is unavailable; 0: the worker's setting.
 	Patience time.Duration
 }
 
@@ -36,7 +36,7 @@ const DefaultLLMTimeout = 5 * time.Minute
 // DefaultBatchTimeout is the timeout of an LLM that is asked by batches: servers take a day at most.
 const DefaultBatchTimeout = 25 * time.Hour
 
-// maxLLMs is how many a list may have: each one that fails costs time.
+// maxLLMs bounds a list of LLMs: each LLM that fails costs time.
 const maxLLMs = 8
 
 // DefaultLLMs is the one default LLM of an Idea that names none.

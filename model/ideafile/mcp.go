@@ -83,8 +83,8 @@ func (i *Idea) checkMCPServerNames(ps *diag.Problems) {
 	}
 }
 
-// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those with
-// a tool in `tools` that the palette does not have pinned by a digest.
+// MCPServersToAskForTools returns the servers that must be asked for their tools before the process starts: those
+// without a list `tools`, and those with a tool that no digest in the palette pins.
 func (i *Idea) MCPServersToAskForTools() []MCPServer {
 	return slices.DeleteFunc(slices.Clone(i.Config.MCP), i.hasToolsPinnedByDigest)
 }

@@ -31,7 +31,7 @@ type Message struct {
 	PayloadKind string
 	// InstanceToken is the token of the only instance that sees the Message; empty if all do.
 	InstanceToken string
-	// Payload of an input, state or data message.
+	// Payload is the payload of an input, state or data message.
 	Payload any
 	// PayloadSchema is the JSON Schema of the payload, now and after every write; nil if there is none.
 	PayloadSchema any
@@ -43,7 +43,7 @@ type Message struct {
 	InstanceSteps []StepOutcome
 	// IsSimulated marks a payload that holds made-up values.
 	IsSimulated bool
-	// FileIndex is its index among the messages of the file, broken ones counted.
+	// FileIndex is its index among the messages of the file, malformed ones included.
 	FileIndex int32
 	// Text of a text message, or of an instruction. For an instruction from a file, it lacks the steps that are about
 	// Tools.
@@ -53,9 +53,10 @@ type Message struct {
 	Instruction *Instruction
 	// InstructionToolNames are the Tools that an instruction is about; empty: the whole Plan.
 	InstructionToolNames []string
-	// PlanCalls of a plan message, as written.
+	// PlanCalls are the Calls of a plan message, as written.
 	PlanCalls []WrittenCall
-	// PlanStage of a plan that runs without a Request: StageOptimal or StageComplete; empty: it guides the LLM.
+	// PlanStage is the stage of a plan that runs without a Request: StageOptimal or StageComplete; empty: the plan
+	// guides the LLM.
 	PlanStage string
 	// PlanName of a plan.
 	PlanName string
@@ -66,8 +67,8 @@ type Message struct {
 	PlanRecordByCallID jsonval.Object
 	// FallbackInstances lists the instances in which a plan that ran directly did not suffice, in an earlier process.
 	FallbackInstances []string
-	// CallIndexOffset is set for a plan that took the place of one that ran directly: its Calls are numbered on from
-	// there.
+	// CallIndexOffset is set for a plan that replaced one that ran directly: the numbers of its Calls begin after this
+	// offset.
 	CallIndexOffset int
 	// PlanOutput of a plan may hold References. It is the process's output if no Request writes one.
 	PlanOutput any
@@ -96,7 +97,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 	}
 }
 
-// longContext is after how many messages room is made for all: a list that grows is twice in memory.
+// longContext is the number of messages after which room is made for all: a growing list is in memory twice.
 const longContext = 1000
 
 // ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are
@@ -167,7 +168,7 @@ func CheckInstanceToken(token string) error {
 // isLineBreakOrControl reports whether a character could end the line on which a name is written.
 func isLineBreakOrControl(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
-// checkConfusableTokens adds a problem for each token that could be taken for another one where people type it.
+// checkConfusableTokens adds a problem for each token that people could confuse with another one when they type it.
 func (i *Idea) checkConfusableTokens(ps *diag.Problems) {
 	var known spelling.TokenIndex
 	var seen VisibleTokens
@@ -200,7 +201,7 @@ func (v *VisibleTokens) AddToken(token string) (alike string) {
 	return ""
 }
 
-// LookalikeTokensError reports that people take two tokens for one.
+// LookalikeTokensError reports that people cannot tell two tokens apart.
 func LookalikeTokensError(t, other string) error {
 	return fmt.Errorf("%+q looks like %+q, and is another instance: they differ in case, form or invisible characters "+
 		"only. Write the token alike if one is meant", t, other)
@@ -212,8 +213,8 @@ func ConfusableTokensError(t, other string) error {
 		other, spelling.TypeableToken(t))
 }
 
-// WithTokensNormalized returns messages with the tokens that people may have spelled as typed replaced by the tokens
-// themselves, if find knows them.
+// WithTokensNormalized returns messages with each token that people may have typed in another spelling replaced by the
+// token itself, if find knows it.
 func WithTokensNormalized(context []any, find func(word string) (string, bool)) []any {
 	return jsonval.Map(context, func(raw any) any {
 		m := jsonval.AsObject(raw)
@@ -285,8 +286,8 @@ func (m *Message) readPayload(path string, ps *diag.Problems) {
 	}
 }
 
-// messageMetaKeys are the keys that describe a payload. Beside a flat one there is only the first: the others are part
-// of it.
+// messageMetaKeys are the keys that describe a payload. Beside a flat payload, only the first one does: the others are
+// part of the payload.
 var messageMetaKeys = []string{"_instance", StatusKey, FaultKey, StepsKey}
 
 // PayloadKey returns the key of the payload in an input, state or data message: its kind, or "data". It is empty if the
@@ -403,8 +404,8 @@ func (m *Message) readInstruction(path string, ps *diag.Problems) {
 	}
 }
 
-// IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of what became of its
-// Calls. The record of a Plan with a stage is something else: it is read where that Plan runs.
+// IsPlanWithRecord reports whether the Message is the Plan of an earlier process with a record of its Calls' outcomes.
+// A Plan with a stage does not count: its record is read when that Plan runs.
 func (m Message) IsPlanWithRecord() bool {
 	return m.Type == TypePlan && m.Source["stage"] == nil && jsonval.TypeOf(m.Source["record"]) == "object"
 }

@@ -13,7 +13,7 @@ import (
 // Palette is what a Call may use: the Tools with their bindings, and the instances that the Call may name.
 type Palette struct {
 	Tools []*Tool
-	// BindingByTool are by Tool name.
+	// BindingByTool maps the names of Tools to their bindings.
 	BindingByTool ToolBindings
 	// InstanceTokens are the instances that the Request covers; [""] for the anonymous one.
 	InstanceTokens []string
@@ -23,7 +23,7 @@ type Palette struct {
 	ApprovalOverride policy.Override
 	// AdaptValuesWithLLM allows asking the LLM to adapt values that came through References to a Tool's schema.
 	AdaptValuesWithLLM bool
-	// UntargetedCallsGoToAll makes a Call without `_instance` one for every instance, as in a Plan message. In a
+	// UntargetedCallsGoToAll makes a Call without `_instance` count for every instance, as in a Plan message. In a
 	// Request such a Call is an error: a forgotten token must not become a hundred refunds.
 	UntargetedCallsGoToAll bool
 	// AllowsConditions lets Calls have a condition, and undo others, as in a Plan that runs directly. The LLM cannot

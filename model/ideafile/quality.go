@@ -9,11 +9,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Quality is which answers of the LLM are asked for twice, and what follows from it (`config.quality`).
+// Quality says which answers the LLM is asked for twice, and what follows if they differ (`config.quality`).
 type Quality struct {
 	// Recheck is the share of the instances that are asked about a second time; 0: none.
 	Recheck float64
-	// Limit is the share of them that may be decided otherwise then; below 0: any.
+	// Limit is the share of these instances whose answers may differ; below 0: any.
 	Limit float64
 	// HoldsCalls makes the Calls of drawn instances wait for the second answer (`before`).
 	HoldsCalls bool
@@ -23,7 +23,7 @@ type Quality struct {
 	LLMs LLMs
 }
 
-// RecheckLLMs are those that are asked a second time.
+// RecheckLLMs are the LLMs that are asked the second time.
 func (c Config) RecheckLLMs() LLMs {
 	if c.Quality.LLMs != nil {
 		return c.Quality.LLMs
@@ -38,7 +38,7 @@ const (
 	OnlyReport     = "tell"
 )
 
-// defaultRecheck is the share of a file that names none.
+// defaultRecheck is the share if the file names none.
 const defaultRecheck = 0.05
 
 func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
@@ -71,7 +71,7 @@ func readQuality(m jsonval.Object, path string, ps *diag.Problems) Quality {
 	return q
 }
 
-// readShare reads a part of one. A float may hold it, since instances are drawn and counted by it, and no money.
+// readShare reads a share from 0 to 1. A float is exact enough, since it is for counting instances, not money.
 func readShare(v any) (float64, error) {
 	share, err := jsonval.ToFloat(v)
 	if err != nil || share < 0 || share > 1 {

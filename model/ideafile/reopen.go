@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ReopenKey marks a message of a person's correction that reopens the instance that it names, after that had ended. It
-// is no part of the message.
+// ReopenKey marks a message of a person's correction that reopens the ended instance that it names. The key is no part
+// of the message.
 const ReopenKey = "reopen"
 
 // ExtractReopenedTokens removes the ReopenKey from messages and returns the instances that they reopen, each once. It
@@ -41,7 +41,7 @@ func ExtractReopenedTokens(context []any) (rest []any, tokens []string, err erro
 }
 
 // ContextForRestartedInstance returns the messages with which a reopened instance is started anew: its part of a
-// context, without direct Plans, which do not run again, and with its initial State in place of any other.
+// context, with its initial State in place of any other. Direct Plans are left out, because they do not run again.
 func ContextForRestartedInstance(context []Message, token string, initialState any) (list []any) {
 	for _, m := range context {
 		switch {

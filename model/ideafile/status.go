@@ -19,7 +19,7 @@ const (
 	InstanceForgotten  InstanceStatus = "forgotten" // what it worked on was removed
 )
 
-// InstanceStatuses lists them, as they are counted.
+// InstanceStatuses lists the statuses in the order in which counts of them are shown.
 func InstanceStatuses() []InstanceStatus {
 	return []InstanceStatus{InstanceWorking, InstanceWaiting, InstanceSettled, InstanceFailed, InstanceUndoFailed,
 		InstanceForgotten}
@@ -33,7 +33,7 @@ func (s InstanceStatus) HasEnded() bool {
 	return s == InstanceSettled || s == InstanceForgotten || s.HasFailed()
 }
 
-// TallyText lists how many there are of each status of which there are any: 3 done, 1 failed.
+// TallyText lists the count of each status that occurs: 3 done, 1 failed.
 func TallyText[S ~string](order []S, counts map[S]int) string {
 	var parts []string
 	for _, s := range order {

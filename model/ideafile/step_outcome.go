@@ -22,10 +22,10 @@ type StepOutcome struct {
 	Version string `json:"version,omitempty"`
 	Step    string `json:"step"`
 	Outcome string `json:"outcome"`
-	Why     string `json:"why,omitempty"` // it is not fulfilled
+	Why     string `json:"why,omitempty"` // why the step is not fulfilled
 }
 
-// evidenceKeys are the keys of what a require is held against.
+// evidenceKeys are the keys of the object that `require` is checked against.
 var evidenceKeys = []string{TypeState, "calls"}
 
 // Outcomes returns the outcome of each step, given what an instance sees, with its State, and its Calls, each with
@@ -37,7 +37,7 @@ func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOut
 		applies, err := s.When.Matches(view)
 		unfit := s.Require.Validate(evidence)
 		if unfit != nil && err == nil {
-			_, err = s.Require.Matches(evidence) // it fails where nobody can tell
+			_, err = s.Require.Matches(evidence) // an error means that it cannot be decided
 		}
 		switch {
 		case err != nil, !applies && jsonval.ContainsBlobHandle(view), applies && s.Require == nil,
@@ -56,7 +56,7 @@ func (i *Instruction) Outcomes(view jsonval.Object, calls []any) (list []StepOut
 }
 
 func readStepOutcomes(v any) (list []StepOutcome) {
-	_ = jsonval.ReadAs(v, &list) // of what is no outcome, what can be read
+	_ = jsonval.ReadAs(v, &list) // malformed outcomes: as far as they can be read
 	return list
 }
 
@@ -68,7 +68,7 @@ func Unfulfilled(outcomes []StepOutcome) []StepOutcome {
 	return jsonval.Filter(outcomes, func(o StepOutcome) bool { return o.Outcome == StepUnfulfilled })
 }
 
-// StepCount is in how many instances a step of an instruction was fulfilled, or not.
+// StepCount counts the instances in which a step of an instruction was fulfilled, or was not.
 type StepCount struct {
 	File          string `json:"file"`
 	Version       string `json:"version,omitempty"`
@@ -107,7 +107,7 @@ const InstructionsMetaKey = "instructions"
 // StepCounts are in the order in which the steps are first counted.
 type StepCounts []StepCount
 
-// CountSteps lists the steps of the instructions that all instances of a context must heed, before any has ended.
+// CountSteps returns zero counts for the steps of the instructions that all instances of a context must heed.
 func CountSteps(context []Message) (c StepCounts) {
 	for _, i := range InstructionsFor(context, "") {
 		for _, s := range i.Steps {
@@ -117,7 +117,7 @@ func CountSteps(context []Message) (c StepCounts) {
 	return c
 }
 
-// StepCountsOf counts what became of steps in the instances of a context that have ended.
+// StepCountsOf counts the outcomes of steps in the ended instances of a context.
 func StepCountsOf(context []Message) StepCounts {
 	c := CountSteps(context)
 	for _, m := range context {

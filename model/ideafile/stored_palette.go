@@ -60,8 +60,8 @@ func WithTools(idea jsonval.Object, tools jsonval.Object) jsonval.Object {
 	return jsonval.WithKey(idea, "schema", schema)
 }
 
-// readTools reads the palette. Tools that were found sound before, and outlines, are read without another look at their
-// schemas.
+// readTools reads the palette. Tools that were checked before, and outlines, are read without checking their schemas
+// again.
 func (i *Idea) readTools(schema jsonval.Object, checked bool, ps *diag.Problems) {
 	tools := diag.ReadObject(schema, "tools", "$.schema", ps)
 	if _, outlines, stored := ReadStoredPalette(tools); stored {

@@ -31,7 +31,7 @@ type Tool struct {
 	// MaxAttempts is the number of the Tool's own failures after which its Call has failed. 1 means that it is never
 	// run twice.
 	MaxAttempts int
-	// Rate is what all Calls of Tools of this name share (`_rate`); nil: no limit.
+	// Rate is the limit that all Calls of Tools of this name share (`_rate`); nil: no limit.
 	Rate *limit.Rule
 	// RawActivity is `_activity` as written: nil, the name of a Go function, or {"<kind>": spec}.
 	RawActivity any
@@ -70,8 +70,8 @@ func (t *Tool) Path() string { return jsonval.JSONPathWithKey(ToolsPath, t.Name)
 // MaxToolName is how long the name of a Tool may be, in bytes.
 const MaxToolName = 64
 
-// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. nil is for a Tool
-// that was found sound before: its schemas are compiled when they are first used.
+// ReadTool reads one Tool of the palette. Its problems are added to ps, with their places under path. A nil ps is for a
+// Tool that was checked before: its schemas are compiled when they are first used.
 func ReadTool(name string, raw any, path string, ps *diag.Problems) *Tool {
 	source, ok := raw.(jsonval.Object)
 	if !ok {

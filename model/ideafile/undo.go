@@ -12,8 +12,8 @@ import (
 // Undo is how the effect of a Tool's Call is undone (`_undo`).
 type Undo struct {
 	Kind UndoKind `json:"kind"`
-	// Tool takes it back with Params, which may hold References to the Call: UndoReferenceKinds. Empty unless Kind is
-	// UndoByTool.
+	// Tool undoes the Call, with Params, which may hold References to the Call: UndoReferenceKinds. Both are empty
+	// unless Kind is UndoByTool.
 	Tool   string         `json:"tool,omitempty"`
 	Params jsonval.Object `json:"params,omitempty"`
 }
@@ -21,19 +21,19 @@ type Undo struct {
 // UndoKind says whether and how something can be undone.
 type UndoKind string
 
-// The kinds of Undo. A Tool without a word on it is never undone, unless nothing runs, it is pure, or a delegate.
+// The kinds of Undo. A Tool that does not declare its undo is never undone, unless it is latent, pure or a delegate.
 const (
 	UndoByTool  UndoKind = "tool"
 	UndoNone    UndoKind = "none"    // there is nothing to undo
 	UndoNever   UndoKind = "never"   // it cannot be undone
-	UndoProcess UndoKind = "process" // by undoing what the process did that the Call ran
+	UndoProcess UndoKind = "process" // by undoing what the Call's process did
 )
 
 // ResultKind is the kind of References to the result of the undone Call.
 const ResultKind = "result"
 
-// UndoReferenceKinds are those that the parameters of an Undo may refer to: the Call's result and parameters, and its
-// instance's State.
+// UndoReferenceKinds are the kinds of References that the parameters of an Undo may hold: to the Call's result and
+// parameters, and to its instance's State.
 var UndoReferenceKinds = []string{ResultKind, ParamsKind, TypeState}
 
 // ReadUndo reads `_undo`; nil if the Tool has none. A broken one is reported and counts as UndoNever.
@@ -93,8 +93,8 @@ func checkUndoReferences(params jsonval.Object, path string, ps *diag.Problems) 
 }
 
 // UndoUnder is how a Call of the Tool, run by a binding, can be undone: as the file says, or else as the Go function
-// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo. The undo of a delegate's Call is that
-// of its process; with an undo of its own, the process is undone by nothing else.
+// says. A pure function, or a Tool that nothing runs for, leaves nothing to undo. A delegate's Call is undone by
+// undoing its process. If the Tool has an undo of its own, only that one is used.
 func (t *Tool) UndoUnder(b ToolBinding) Undo {
 	switch {
 	case t.Undo != nil:

@@ -64,7 +64,7 @@ func GroupMessagesByInstance(context []Message) map[string][]Message {
 		for to < len(context) && context[to].InstanceToken == token {
 			to++
 		}
-		// The first ones are not copied: in a file of many instances there are no others.
+		// The first run is not copied: in a file of many instances, an instance has no other.
 		if run := context[from:to:to]; byOwner[token] == nil {
 			byOwner[token] = run
 		} else {
@@ -75,8 +75,8 @@ func GroupMessagesByInstance(context []Message) map[string][]Message {
 	return byOwner
 }
 
-// InstanceInput returns the input that is one instance's own; of the anonymous one, all of it. It is nil if there is
-// none.
+// InstanceInput returns the input that only one instance has; for the anonymous instance, all input. It is nil if there
+// is none.
 func InstanceInput(context []Message, token string) any {
 	return InstanceMessagesView(context, token).PayloadByKind[TypeInput]
 }
@@ -116,7 +116,7 @@ func SplitContextByInstance(context any) ContextByInstance {
 	return SplitMessagesByInstance(messages)
 }
 
-// SplitMessagesByInstance is SplitContextByInstance for Messages that are read.
+// SplitMessagesByInstance is SplitContextByInstance for Messages that were read already.
 func SplitMessagesByInstance(messages []Message) ContextByInstance {
 	c := ContextByInstance{InstanceTokens: instanceTokens(messages),
 		MessagesByInstance: GroupMessagesByInstance(messages)}
@@ -125,7 +125,8 @@ func SplitMessagesByInstance(messages []Message) ContextByInstance {
 	return c
 }
 
-// HasInstance reports whether the context has Messages of an instance. One that names none has the anonymous instance.
+// HasInstance reports whether the context has Messages of an instance. A context that names no instance has the
+// anonymous one.
 func (c ContextByInstance) HasInstance(token string) bool {
 	_, ok := c.MessagesByInstance[token]
 	return ok || (token == "" && len(c.MessagesByInstance) == 0)

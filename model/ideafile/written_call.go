@@ -18,7 +18,7 @@ type WrittenCall struct {
 	Targets []string
 
 	rawValue  any
-	rawObject jsonval.Object // value, or nil if that is no object
+	rawObject jsonval.Object // rawValue, or nil if that is no object
 }
 
 // ParseWrittenCall parses a decoded JSON value. A value that is a WrittenCall already is returned as it is.
@@ -110,8 +110,8 @@ func (w *WrittenCall) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// OutputOf returns of a Call where in State its result is written, and how. ok is false if the Tool is unknown or the
-// path invalid.
+// OutputOf returns where in State a Call's result is written, and how. ok is false if the Tool is unknown or the path
+// invalid.
 func (i *Idea) OutputOf(w WrittenCall) (c Call, ok bool) {
 	t := i.Tool(w.Tool)
 	if t == nil {

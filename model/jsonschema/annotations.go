@@ -12,8 +12,8 @@ const (
 	TitleKey      = "title"
 	DisplayKey    = "_display"
 	CurrencyKey   = "currency"   // only beside _display
-	MinorUnitsKey = "minorUnits" // as currency
-	OrderKey      = "_order"     // the names of properties, in the order in which people are shown them
+	MinorUnitsKey = "minorUnits" // only beside _display
+	OrderKey      = "_order"     // the names of properties, in the order in which people see them
 )
 
 // IsDisplayKey reports whether a key of a schema only affects the display of values.
@@ -27,7 +27,7 @@ func IsDisplayKey(schema jsonval.Object, key string) bool {
 	return false
 }
 
-// Keywords that hold schemas, by how they hold them.
+// Keywords that hold schemas, grouped by how they hold them.
 var (
 	keywordsOfNamedSchemas = strings.Fields("properties patternProperties $defs definitions dependentSchemas")
 	keywordsOfSchemaLists  = strings.Fields("allOf anyOf oneOf prefixItems items")
@@ -119,8 +119,8 @@ func Required(schema any) []string {
 	return names
 }
 
-// KeepOrder notes in a schema that was just decoded, under OrderKey, in which order its properties were written, if
-// people would be shown them in another one.
+// KeepOrder stores under OrderKey the order in which a schema's properties were written, if people would otherwise see
+// them in another order. It changes the schema in place, which must just have been decoded.
 func KeepOrder(schema any, written jsonval.KeyOrder) {
 	part, _ := schema.(jsonval.Object)
 	if part == nil {
@@ -135,15 +135,16 @@ func KeepOrder(schema any, written jsonval.KeyOrder) {
 	})
 }
 
-// SetOrder has people shown the properties of a schema in an order; nil: as OrderedNames has them.
+// SetOrder makes people see the properties of a schema in the order of names. Names that are nil leave the order of
+// OrderedNames.
 func SetOrder(schema jsonval.Object, names []string) {
 	if names != nil && !slices.Equal(names, ShownOrder(schema)) {
 		schema[OrderKey] = jsonval.ToJSONValue(names)
 	}
 }
 
-// ShownOrder lists the names of a schema's properties in the order in which people are shown them: what OrderKey does
-// not name comes last, as OrderedNames has it.
+// ShownOrder lists the names of a schema's properties in the order in which people see them: first those in OrderKey,
+// then the others in the order of OrderedNames.
 func ShownOrder(schema jsonval.Object) []string {
 	names, _ := jsonval.AsStringList(schema[OrderKey])
 	return OrderedNames(Properties(schema), append(names, Required(schema)...))

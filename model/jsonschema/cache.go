@@ -7,7 +7,7 @@ type Cache[K comparable, V any] struct {
 	mu       sync.Mutex
 	results  map[K]V // guarded by mu
 	bytes    int     // guarded by mu: of the results
-	maxBytes int     // after which the cache is emptied; 0: their number alone is bounded
+	maxBytes int     // beyond which the cache is emptied; 0: only the number of results is bounded
 }
 
 const cacheSize = 4096 // results, after which the cache is emptied

@@ -77,7 +77,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 	}
 	c := jsonschema.NewCompiler()
 	c.AssertFormat = true
-	c.Formats["regex"] = func(v any) bool { // the library's own makes the program
+	c.Formats["regex"] = func(v any) bool { // the library's own check would compile the pattern
 		pattern, ok := v.(string)
 		_, err := CompiledPatternSteps(pattern)
 		return !ok || err == nil
@@ -95,7 +95,7 @@ func parseSchema(text []byte) (*parsedSchema, error) {
 		size: len(text) + steps*stepBytes}, nil
 }
 
-// newDraftKeywords are those that drafts 2019-09 and 2020-12 read in different ways.
+// newDraftKeywords are the keywords that drafts 2019-09 and 2020-12 read in different ways.
 var newDraftKeywords = strings.Fields(`$schema $id $anchor $dynamicAnchor $dynamicRef $recursiveAnchor
 	$recursiveRef $vocabulary prefixItems additionalItems contains unevaluatedItems unevaluatedProperties
 	definitions dependencies`)

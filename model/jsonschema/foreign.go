@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// IsUsableKeyword reports whether a keyword by itself can be compiled, with the `$schema` of the schema around it, if
-// there is one. Its subschemas count as sound.
+// IsUsableKeyword reports whether a keyword compiles by itself, under the `$schema` of the schema around it if there is
+// one. Its subschemas count as sound.
 func IsUsableKeyword(root jsonval.Object, keyword string, v any) bool {
 	if ref, isText := v.(string); isText && keyword == "$ref" && strings.HasPrefix(ref, "#") {
 		_, found := ResolvePointer(root, ref[1:])
@@ -24,7 +24,8 @@ func IsUsableKeyword(root jsonval.Object, keyword string, v any) bool {
 	return err == nil
 }
 
-// RewriteForNewestDraft replaces a keyword that drafts 3 to 7 read in another way. It returns false if it is none.
+// RewriteForNewestDraft replaces a keyword that drafts 3 to 7 read in another way. It returns false for any other
+// keyword.
 func RewriteForNewestDraft(schema jsonval.Object, keyword string) bool {
 	v := schema[keyword]
 	bound, isExclusive := strings.CutPrefix(keyword, "exclusive")

@@ -9,8 +9,8 @@ func CompileInFile(v any, path string, ps *diag.Problems) *Schema {
 	return CompilePartInFile(v, "", path, ps)
 }
 
-// CompilePartInFile is CompileInFile for the part of a schema at a JSON pointer. Without problems to add to it
-// compiles when it is first used.
+// CompilePartInFile is CompileInFile for the part of a schema at a JSON pointer. If ps is nil, the part is compiled
+// when it is first used.
 func CompilePartInFile(v any, pointer, path string, ps *diag.Problems) *Schema {
 	if ps == nil {
 		return NewLazySchema(v, pointer)

@@ -23,8 +23,8 @@ func HoldsItself(root, part any) bool {
 	return leadsBack(root, withoutDefinitions(part), map[string]bool{})
 }
 
-// leadsBack follows each reference once. isFollowed is true of those that are being followed, and false of those that
-// were.
+// leadsBack follows each reference once. isFollowed maps a reference to true while it is being followed, and to false
+// afterwards.
 func leadsBack(root, v any, isFollowed map[string]bool) bool {
 	if ref, ok := jsonval.AsObject(v)["$ref"].(string); ok {
 		following, known := isFollowed[ref]
@@ -60,15 +60,15 @@ func withoutDefinitions(schema any) any {
 // maxNodes bounds the expansion of references: a few lines of them can expand to billions of nodes.
 const maxNodes = 20_000
 
-// TooLarge is the reference that InlineRefs gives for a schema that would have more nodes than it allows.
+// TooLarge is the reference that InlineRefs returns in place of a schema that would have more than maxNodes nodes.
 const TooLarge = "#too-large"
 
 type refInliner struct {
 	rootSchema any
-	nodesLeft  int // nodes that may still be visited; below zero the whole is given up
+	nodesLeft  int // nodes that may still be visited; below zero, inlining is given up
 }
 
-// inlineNode gives a copy of a node with its references inlined. inside lists those that are being followed.
+// inlineNode returns a copy of a node with its references inlined. inside lists the references that are being followed.
 func (e *refInliner) inlineNode(v any, inside []string) any {
 	e.nodesLeft--
 	if e.nodesLeft < 0 {

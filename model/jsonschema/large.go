@@ -11,12 +11,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The validator makes an error of several hundred bytes of everything that does not fit. So a large value is looked
-// at part by part first, and no further than to the first few parts that do not fit.
+// The validator makes an error of several hundred bytes for every part that does not fit. So a large value is first
+// checked part by part, and only until a few parts have not fitted.
 
 const (
-	largeValue = 20_000 // values that it holds
-	smallPart  = 1000   // values that one part holds which the validator is given whole
+	largeValue = 20_000 // values inside it
+	smallPart  = 1000   // values inside a part that the validator checks as a whole
 )
 
 // misfits are the errors in the parts of a large value.
@@ -40,7 +40,7 @@ func checkLargeValue(s *jsonschema.Schema, v any) error {
 	return errors.New(strings.Join(m.texts, "; "))
 }
 
-// collect looks at what must fit for the value to fit: not at alternatives, and at nothing that counts the whole.
+// collect checks only parts that must fit for the value to fit. It skips alternatives, and rules that count the whole.
 func (m *misfits) collect(s *jsonschema.Schema, v any, at string) {
 	if len(m.texts) > maxErrors || s == nil {
 		return
@@ -70,7 +70,7 @@ func (m *misfits) collect(s *jsonschema.Schema, v any, at string) {
 	}
 }
 
-// findUnknown finds keys that may not be there. The validator would name them all.
+// findUnknown adds an error if a value has more than maxErrors forbidden keys. The validator would name them all.
 func (m *misfits) findUnknown(s *jsonschema.Schema, v jsonval.Object, at string) {
 	if allowed, isBool := s.AdditionalProperties.(bool); !isBool || allowed || len(s.PatternProperties) > 0 {
 		return
@@ -87,7 +87,7 @@ func (m *misfits) findUnknown(s *jsonschema.Schema, v jsonval.Object, at string)
 	}
 }
 
-// schemaForKey returns one schema that the value at a key must fit; nil: none.
+// schemaForKey returns one schema that the value at a key must fit, or nil if there is none.
 func schemaForKey(s *jsonschema.Schema, key string) *jsonschema.Schema {
 	if p := s.Properties[key]; p != nil || len(s.PatternProperties) > 0 {
 		return p
@@ -105,7 +105,7 @@ func (m *misfits) validate(s *jsonschema.Schema, v any, at string) {
 	m.texts = append(m.texts, texts[:min(len(texts), maxErrors+1-len(m.texts))]...)
 }
 
-// refersDynamically reports whether a reference means something else where only a part of the schema is looked at.
+// refersDynamically reports whether a reference means something else when only a part of the schema is used.
 func refersDynamically(s *jsonschema.Schema) bool {
 	seen := map[*jsonschema.Schema]bool{s: true}
 	for todo := []*jsonschema.Schema{s}; len(todo) > 0; todo = todo[1:] {

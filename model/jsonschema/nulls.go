@@ -7,9 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// WithoutNulls returns a value, at a path of the schema, without properties that are null although the schema neither
-// requires them nor allows null. Strict mode makes the LLM write every property at any depth, and null for omitted
-// ones.
+// WithoutNulls removes null properties from a value at a path of the schema, if the schema neither requires them nor
+// allows null for them. Strict mode makes the LLM write every property at any depth, and null for omitted ones.
 func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	if !containsNull(v) {
 		return v
@@ -25,7 +24,7 @@ func WithoutNulls(schema any, p jsonval.Path, v any) any {
 	return v
 }
 
-// WithoutNulls is the function of that name for a value of the whole schema.
+// WithoutNulls is the function WithoutNulls for a value of the whole schema.
 func (s *Schema) WithoutNulls(v any) any {
 	if s == nil {
 		return v
@@ -38,13 +37,13 @@ func containsNull(v any) bool {
 	return jsonval.ContainsAny(v, func(v any) bool { return v == nil })
 }
 
-// maxNullSteps bounds the work: choices of a schema that are tried within each other multiply.
+// maxNullSteps bounds the work, which nested choices of a schema multiply.
 const maxNullSteps = 500_000
 
 // nullRemover removes nulls by one schema with its references resolved.
 type nullRemover struct {
 	rootSchema any
-	stepsLeft  float64 // that are left; with none the value stays as it is
+	stepsLeft  float64 // at zero the value stays as it is
 }
 
 func (n *nullRemover) remove(node any, pointer string, v any) any {
@@ -63,7 +62,7 @@ func (n *nullRemover) remove(node any, pointer string, v any) any {
 	return jsonval.WithHeldValues(v, func(e any) any { return n.remove(m["items"], pointer+"/items", e) })
 }
 
-// removeByChoice goes by the first choice that the value fits without its nulls.
+// removeByChoice removes nulls by the first choice that the value then fits.
 func (n *nullRemover) removeByChoice(choices []any, pointer string, v any) any {
 	for i, choice := range choices {
 		at := pointer + "/anyOf/" + strconv.Itoa(i)

@@ -7,8 +7,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Go makes a program of a pattern before it is used. A counted repetition makes that thousands of times as large as
-// its text: `(…){1000}`. So the steps of programs are counted before they are made.
+// Go compiles a pattern to a program. A counted repetition such as `(…){1000}` makes the program thousands of times as
+// large as the pattern's text. So the steps of a program are counted before it is compiled.
 
 const (
 	// maxPatternSteps bounds the steps of the patterns of one schema: some megabytes.
@@ -17,7 +17,7 @@ const (
 	MaxPatternStepsInFile = 500_000
 	// MaxForeignPatternSteps bounds the steps of all tools that servers describe.
 	MaxForeignPatternSteps = 200_000
-	// MaxStepsPerForeignPattern bounds the steps of one of their patterns.
+	// MaxStepsPerForeignPattern bounds the steps of one pattern of such a tool.
 	MaxStepsPerForeignPattern = 10_000
 
 	stepBytes  = 80 // of memory, about
@@ -37,8 +37,8 @@ func CompiledPatternSteps(pattern string) (int, error) {
 	return steps + ranges*rangeBytes/stepBytes, nil
 }
 
-// stepsAndRanges counts steps, and the ends of ranges of characters, which are in memory once however often they
-// repeat.
+// stepsAndRanges counts the steps of a program, and the ends of its ranges of characters. Repetitions share the ranges
+// in memory.
 func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
 	for _, sub := range re.Sub {
 		s, r := stepsAndRanges(sub)
@@ -55,7 +55,7 @@ func stepsAndRanges(re *syntax.Regexp) (steps, ranges int) {
 	return steps + 2, ranges
 }
 
-// CountPatternSteps counts the steps of all patterns in schemas, and refuses more than most. It ignores unreadable
+// CountPatternSteps counts the steps of all patterns in schemas, and refuses more than limit. It ignores unreadable
 // patterns, which the compiler reports.
 func CountPatternSteps(schemas any, limit int) (steps int, err error) {
 	for k, v := range keysWithin(schemas) {

@@ -16,8 +16,9 @@ type Subschema struct {
 	IsForbidden bool   // no value is allowed at the path
 }
 
-// SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path;
-// `patternProperties` and `type` may allow it or not. It ignores other keywords, which need a value.
+// SubschemaAt follows `properties`, `additionalProperties`, `items` and local references down a path. `type` may forbid
+// the path, and `patternProperties` may allow it without describing it. Other keywords are ignored, since they need a
+// value.
 func SubschemaAt(root any, path jsonval.Path) Subschema {
 	at, pointer := ResolveLocalRefs(root, root, "")
 	for _, step := range path {

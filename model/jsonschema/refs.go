@@ -14,10 +14,10 @@ const maxFollowed = 8 // references from one node to the next
 
 var refKeywords = []string{"$ref", "$dynamicRef", "$recursiveRef"}
 
-// CheckRefs refuses a reference that leaves the schema, before the compiler can try to follow it, and one that finds
-// nothing: of several the compiler would name any one.
+// CheckRefs refuses references that leave the schema, before the compiler can try to follow them. It also refuses
+// references that find nothing, since the compiler would name a random one of them.
 func CheckRefs(root any) error {
-	hasIDs := false // a part with an $id resolves its references itself: finding those is left to the compiler
+	hasIDs := false // a part with an $id resolves its own references: the compiler looks for those
 	for k, v := range keysWithin(root) {
 		_, isText := v.(string)
 		hasIDs = hasIDs || (isText && (k == "$id" || k == "id"))
@@ -37,7 +37,7 @@ func CheckRefs(root any) error {
 	return nil
 }
 
-// keysWithin gives every key of every object in a value, in order, with what it holds.
+// keysWithin gives every key of every object in a value, in order, with its value.
 func keysWithin(v any) iter.Seq2[string, any] {
 	return func(yield func(string, any) bool) {
 		_, isObject := v.(jsonval.Object)

@@ -6,7 +6,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// InPlaceKeywords hold further schemas of the same value: one, or a list.
+// InPlaceKeywords hold one or several further schemas that the same value is checked against.
 var InPlaceKeywords = strings.Fields("allOf anyOf oneOf not if then else")
 
 // InPlaceParts lists the schemas under one of InPlaceKeywords.
@@ -17,7 +17,7 @@ func InPlaceParts(schema jsonval.Object, keyword string) []any {
 	return []any{schema[keyword]}
 }
 
-// RequiredProperties lists the properties that a schema, or a part of it that is held against the same value, requires.
+// RequiredProperties lists the properties that a schema requires, itself or in a part that checks the same value.
 func RequiredProperties(schema any) []string {
 	return requiredProperties(schema, schema, map[string]bool{})
 }

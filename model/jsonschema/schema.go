@@ -15,7 +15,7 @@ import (
 // safe for concurrent use. A nil Schema allows every value.
 type Schema struct {
 	Source any // the schema as it was written, meta properties included
-	// compiled compiles it when it is first asked for.
+	// compiled compiles the schema at its first call.
 	compiled func() (compiledSchema, error)
 }
 
@@ -37,8 +37,8 @@ func CompileAt(source any, pointer string) (*Schema, error) {
 	return s, nil
 }
 
-// NewLazySchema is CompileAt for a schema that was found to be sound before: it is compiled when it is first used,
-// which costs nothing where it never is.
+// NewLazySchema is CompileAt for a schema that is known to be sound. It is compiled when it is first used, so an unused
+// one costs nothing.
 func NewLazySchema(source any, pointer string) *Schema {
 	return &Schema{source, sync.OnceValues(func() (compiledSchema, error) {
 		r, err := cachedParsedSchema(source)

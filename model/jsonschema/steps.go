@@ -11,14 +11,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The validator looks at a value once for every way that leads to it through a schema, and cannot be stopped:
-// references that multiply would keep it at work for years. So the ways are bounded before: by what one value at a
-// depth can be held against at most, times the number of values there.
+// The validator checks a value once for every way through the schema that leads to it, and cannot be stopped:
+// references that multiply would keep it at work for years. So the work is bounded beforehand, as the number of schema
+// parts that can check one value at a depth, times the number of values at that depth.
 
 const (
-	// maxSteps is how many parts of a schema one value, with all that it holds, may be held against.
+	// maxSteps bounds how often parts of a schema may check a value or anything inside it.
 	maxSteps = 2_000_000
-	// maxInPlace is how many parts of a schema may be held against one and the same value.
+	// maxInPlace bounds how many parts of a schema may check one and the same value.
 	maxInPlace = 10_000
 )
 
@@ -29,8 +29,8 @@ type stepCounter struct {
 	checked     map[*jsonschema.Schema]bool // guarded by mu
 }
 
-// schemaAtDepth is a part of a schema, how many levels within the value that it is held against, and, below the value
-// itself, whether that is an array or an object.
+// schemaAtDepth is a part of a schema, and a number of levels below the value that the part checks. If depth is not 0,
+// inArray says whether that value is an array or an object.
 type schemaAtDepth struct {
 	schema  *jsonschema.Schema
 	depth   int
@@ -41,7 +41,7 @@ func newStepCounter() *stepCounter {
 	return &stepCounter{waysByDepth: map[schemaAtDepth]float64{}, checked: map[*jsonschema.Schema]bool{}}
 }
 
-// checkStepLimit gives an error if holding a value against a schema may take too many steps.
+// checkStepLimit returns an error if checking a value against a schema may take too many steps.
 func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 	if c.countSteps(s, v) > maxSteps {
 		return fmt.Errorf("checking it would take more than %d steps: "+
@@ -50,7 +50,7 @@ func (c *stepCounter) checkStepLimit(s *jsonschema.Schema, v any) error {
 	return nil
 }
 
-// countSteps gives how many steps it takes at most to hold a value against a schema.
+// countSteps returns the most steps that checking a value against a schema can take.
 func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *stepCounter) countSteps(s *jsonschema.Schema, v any) (steps float64) {
 	return steps
 }
 
-// checkSubschemaCount refuses a schema that holds one value against more parts than may be.
+// checkSubschemaCount refuses a schema with more than maxInPlace parts that check the same value.
 func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +79,8 @@ func (c *stepCounter) checkSubschemaCount(s *jsonschema.Schema) error {
 	return nil
 }
 
-// countSubschemasAtDepth counts the parts of a schema that check the same value depth levels within: infinitely many if
-// a part leads back to itself over the same value.
+// countSubschemasAtDepth counts the parts of a schema that check the same value depth levels within. The count is
+// infinite if a part leads back to itself over the same value.
 func (c *stepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) float64 {
 	ways := c.countWays(schemaAtDepth{s, depth, false})
 	if depth > 0 {
@@ -89,8 +89,8 @@ func (c *stepCounter) countSubschemasAtDepth(s *jsonschema.Schema, depth int) fl
 	return ways
 }
 
-// countWays is countSubschemasAtDepth for a value that is an array, or an object. Only the key of an object with the
-// most parts counts, since no value is behind two keys.
+// countWays is countSubschemasAtDepth for an array or for an object. Only the object key with the most parts counts,
+// since no value is under two keys.
 func (c *stepCounter) countWays(at schemaAtDepth) (ways float64) {
 	if w, ok := c.waysByDepth[at]; ok {
 		return w
@@ -142,7 +142,7 @@ func countValueNodes(v any, limit int) int {
 	return n
 }
 
-// inPlaceSubschemas lists the parts that are held against the same value as the schema.
+// inPlaceSubschemas lists the parts that check the same value as the schema itself.
 func inPlaceSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	list := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else},
 		s.AllOf, s.AnyOf, s.OneOf)
@@ -158,7 +158,7 @@ func inPlaceSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	return slices.DeleteFunc(list, isAbsent)
 }
 
-// subschemasForItems lists the parts that are held against the items of an array.
+// subschemasForItems lists the parts that check the items of an array.
 func subschemasForItems(s *jsonschema.Schema) []*jsonschema.Schema {
 	list := slices.Concat([]*jsonschema.Schema{s.Items2020, s.Contains, s.UnevaluatedItems}, s.PrefixItems)
 	switch items := s.Items.(type) {
@@ -173,8 +173,8 @@ func subschemasForItems(s *jsonschema.Schema) []*jsonschema.Schema {
 
 func isAbsent(s *jsonschema.Schema) bool { return s == nil }
 
-// subschemasForKeys lists the parts that are held against what an object holds: fixed by one key each, and others by
-// any.
+// subschemasForKeys lists the parts that check what is inside an object: fixed are for one key each, and others for any
+// key.
 func subschemasForKeys(s *jsonschema.Schema) (fixed, others []*jsonschema.Schema) {
 	//workflowcheck:ignore -- counted, in any order
 	for _, p := range s.Properties {
@@ -189,7 +189,7 @@ func subschemasForKeys(s *jsonschema.Schema) (fixed, others []*jsonschema.Schema
 	return fixed, slices.DeleteFunc(others, isAbsent)
 }
 
-// allSubschemas lists the parts that are held against the value, or against anything in it.
+// allSubschemas lists the parts that check the value, or anything inside it.
 func allSubschemas(s *jsonschema.Schema) []*jsonschema.Schema {
 	fixed, others := subschemasForKeys(s)
 	return slices.Concat(inPlaceSubschemas(s), subschemasForItems(s), fixed, others)

@@ -8,7 +8,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// TypesAt lists the JSON types that a schema allows at a path; nil: any.
+// TypesAt lists the JSON types that a schema allows at a path; nil means any type.
 func TypesAt(schema any, p jsonval.Path) []string {
 	return allowedTypes(schema, SubschemaAt(schema, p).Node, maxFollowed)
 }
@@ -50,7 +50,7 @@ func allowedTypesOfAny(root any, choices []any, depth int) []string {
 	return all
 }
 
-// TypeCompatibility is how well a value of one of the types given fits one of the types wanted.
+// TypeCompatibility is how well a value of a given type fits the wanted types.
 type TypeCompatibility int
 
 // How well types fit.

@@ -7,9 +7,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// HoldsWhateverIsLarge reports whether a value fits, and does with other values in the places of those that are too
-// large to be looked at: a BlobHandle is an object, which a pattern, or a bound on a length, does not concern. Two
-// values that have little in common are tried: a schema that takes both may still refuse a third.
+// HoldsWhateverIsLarge reports whether a value fits, whatever its large values in the blob store are. A BlobHandle is
+// an object, so a pattern or a bound on a length does not apply to it. So two values that have little in common are
+// tried in its place. A schema that accepts both may still refuse a third.
 func (s *Schema) HoldsWhateverIsLarge(v any) bool {
 	fits := func(v any) bool {
 		ok, err := s.Matches(v)
@@ -23,7 +23,7 @@ func (s *Schema) HoldsWhateverIsLarge(v any) bool {
 	return fits(fillHandles(v, "x", 1, names)) && fits(fillHandles(v, " ", manyElements, nil))
 }
 
-// collectPropertyNames collects the names of all properties that a part of a schema speaks of.
+// collectPropertyNames collects the names of all properties that a part of a schema declares.
 func collectPropertyNames(part any, names jsonval.Object) {
 	jsonval.WithMembers(part, func(step string, held any) any {
 		if step == "properties" {
@@ -36,10 +36,10 @@ func collectPropertyNames(part any, names jsonval.Object) {
 	})
 }
 
-// manyElements is more than a rule on the length of a list usually allows.
+// manyElements is more elements than a rule on the length of a list usually allows.
 const manyElements = 10_000
 
-// fillHandles puts large values of the same types in the places of BlobHandles; objects have properties of some names.
+// fillHandles replaces BlobHandles by large values of the same types. Objects get properties of the given names.
 func fillHandles(v any, fill string, elements int, names jsonval.Object) any {
 	h, isLarge := jsonval.AsBlobHandle(v)
 	switch {

@@ -20,7 +20,7 @@ const (
 	deltaAppend  = "+"
 	deltaRemove  = "-"
 
-	minAppendLength = 64 // bytes from which a string that only grew is stored as the appended text
+	minAppendLength = 64 // from this many bytes on, a string that only grew is stored as the appended text
 )
 
 // ComputeDelta returns what changed from one JSON value to another, including null and the digits of numbers. ok is
@@ -53,8 +53,8 @@ func ComputeDelta(from, to any) (delta Object, ok bool) {
 	return Object{deltaReplace: to}, true
 }
 
-// isSameObjectInMemory reports whether two objects are one in memory, so that nobody need compare their keys: States
-// share what a write left alone.
+// isSameObjectInMemory reports whether two objects are the same one in memory, whose keys need no comparison: States
+// share the parts that a write did not change.
 func isSameObjectInMemory(a, b Object) bool {
 	return reflect.ValueOf(a).Pointer() == reflect.ValueOf(b).Pointer()
 }
@@ -120,7 +120,7 @@ func deltaOfChangesAndList(changes Object, key string, list []any) (delta Object
 
 var errNoDelta = errors.New("not a delta of this value")
 
-// ApplyDelta gives the value that a delta leads to. It shares what does not change with from, which stays as it is.
+// ApplyDelta returns the value that a delta makes of from. It does not change from, and shares unchanged parts with it.
 func ApplyDelta(from, delta any) (any, error) {
 	v, err := applyDelta(from, delta)
 	if err != nil {

@@ -42,8 +42,8 @@ func EncodeToPooledBuffer(v any, use func([]byte)) {
 	}
 }
 
-// largestPooled is how large a buffer may be that is kept for the next caller, in bytes. Larger ones are rare, and
-// would take memory for long.
+// largestPooled is the capacity in bytes up to which a buffer is kept for the next caller. Larger buffers are rare, and
+// would occupy memory for long.
 const largestPooled = 4 << 20
 
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
@@ -119,7 +119,7 @@ func encodeField(b []byte, n int, key string, value any) []byte {
 // OrderedObject is an object whose keys are encoded in the order given, for schemas that an LLM follows key by key.
 type OrderedObject []OrderedField
 
-// OrderedField is one key of an Ordered object.
+// OrderedField is one key of an OrderedObject, with its value.
 type OrderedField struct {
 	Key   string
 	Value any
@@ -177,7 +177,7 @@ func encodeString(b []byte, s string) []byte {
 	return append(append(b, s[from:]...), '"')
 }
 
-// plainASCII holds true for every ASCII character that a string holds without an escape.
+// plainASCII is true for every ASCII character that needs no escape in a string.
 var plainASCII = func() (table [256]bool) {
 	for c := byte(' '); c < utf8.RuneSelf; c++ {
 		table[c] = c != '"' && c != '\\'
@@ -185,9 +185,9 @@ var plainASCII = func() (table [256]bool) {
 	return table
 }()
 
-// nextEightNeedNoEscape reports whether the first eight bytes of s are plainASCII. States are megabytes of them, and
-// looking at eight bytes at a time takes half as long. The highest bit of a byte is set in below if the byte is less
-// than a space, in quote or backslash if it is that character, and in word if it is not ASCII.
+// nextEightNeedNoEscape reports whether the first eight bytes of s are plainASCII. States hold megabytes of such text,
+// and checking eight bytes at a time takes half the time. In below, the highest bit of a byte is set if the byte is
+// less than a space; in quote or backslash, if it is that character; in word, if it is not ASCII.
 func nextEightNeedNoEscape(s string) bool {
 	if len(s) < 8 {
 		return false
@@ -210,7 +210,7 @@ func appendEscapedByte(b []byte, c byte) []byte {
 // Equal reports whether two values have the same canonical bytes.
 func Equal(a, b any) bool { return bytes.Equal(Encode(a), Encode(b)) }
 
-// SameValue is Equal, but numbers of one value are equal however they are written: 1.1, 1.10 and 11e-1.
+// SameValue is Equal, except that numbers are compared by value, however they are written: 1.1, 1.10 and 11e-1.
 func SameValue(a, b any) bool {
 	switch a := a.(type) {
 	case json.Number:

@@ -18,13 +18,13 @@ type BlobHandle struct {
 	PathInValue string `json:"path,omitempty"`
 }
 
-// BlobHandleKey is the only key of a Handle in JSON.
+// BlobHandleKey is the only key of a BlobHandle in JSON.
 const BlobHandleKey = "†blob"
 
 // LargeValueBytes is the size in bytes above which a value is kept in the blob store, with its BlobHandle in State.
 const LargeValueBytes = 64 << 10
 
-// previewRunes is how much of a large value is shown.
+// previewRunes is how many characters of a large value are shown.
 const previewRunes = 200
 
 // JSONPrefix returns the beginning of a value's JSON, which people and the LLM see in place of a large value.
@@ -51,7 +51,7 @@ func AsBlobHandle(v any) (h BlobHandle, ok bool) {
 	return BlobHandle{AsText(in["digest"]), int(n), AsText(in["type"]), AsText(in["path"])}, true
 }
 
-// ContainsBlobHandle reports whether a value is a Handle or holds one at any depth.
+// ContainsBlobHandle reports whether a value is a BlobHandle or contains one at any depth.
 func ContainsBlobHandle(v any) bool {
 	return ContainsAny(v, func(v any) bool {
 		_, ok := AsBlobHandle(v)
@@ -65,7 +65,7 @@ func EscapeBlobHandles(v any) any {
 	return renameBlobHandleKeys(v, func(dagger string) string { return "†" + dagger })
 }
 
-// UnescapeBlobHandles undoes Escape.
+// UnescapeBlobHandles undoes EscapeBlobHandles.
 func UnescapeBlobHandles(v any) any {
 	return renameBlobHandleKeys(v, func(dagger string) string { return strings.TrimPrefix(dagger, "†") })
 }

@@ -35,15 +35,15 @@ func DecodeWithBounds(data []byte, bounds DecodeLimits) (any, error) {
 	return decode(data, bounds, nil)
 }
 
-// KeyOrder has the order of the keys of some objects, which a map loses. It holds for the very objects that were
-// decoded, not for copies.
+// KeyOrder records the order of the keys of some objects, which a map loses. It knows the decoded objects themselves,
+// not copies of them.
 type KeyOrder map[uintptr][]string
 
 // Of returns the keys of an object in their order in the text; nil if that is not known.
 func (o KeyOrder) Of(m Object) []string { return o[reflect.ValueOf(m).Pointer()] }
 
-// DecodeInOrder is DecodeWithBounds that also tells the order of the keys of each object below a key "properties", as
-// in a JSON Schema, unless they are sorted: then a program may have written them, and the order means nothing.
+// DecodeInOrder is DecodeWithBounds, and also returns the key order of each object under a key "properties", as in a
+// JSON Schema. Sorted keys are left out: a program may have written them, and their order means nothing.
 func DecodeInOrder(data []byte, bounds DecodeLimits) (any, KeyOrder, error) {
 	order := KeyOrder{}
 	v, err := decode(data, bounds, order)
@@ -83,10 +83,10 @@ type decoder struct {
 	*json.Decoder
 	bounds      DecodeLimits
 	currentPath []pathStep // of the value that is being read
-	order       KeyOrder   // nil: nobody asks
+	order       KeyOrder   // nil: not recorded
 }
 
-// pathStep is a key, or, where index is not negative, a place in a list. Paths are written out only for errors: large
+// pathStep is a key or, if index is not negative, an index of a list. Paths become text only for errors, since large
 // values have a path for every element.
 type pathStep struct {
 	key   string
@@ -146,7 +146,7 @@ func (d *decoder) decodeObject() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := t.(string) // the decoder has made sure
+		key := t.(string) // the decoder allows nothing else
 		d.currentPath = append(d.currentPath[:at], pathStep{key, -1})
 		if _, twice := m[key]; twice {
 			return nil, d.locateError(errors.New("the key stands twice"))

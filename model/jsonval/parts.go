@@ -2,8 +2,8 @@ package jsonval
 
 import "fmt"
 
-// A value takes many times the memory of its text: an object of one key about four hundred bytes. So the number of
-// parts in a text from outside is limited by its length, and a denser text is refused before any of it is read.
+// A value takes many times the memory of its text: an object of one key takes about four hundred bytes. So the number
+// of parts in a text from outside is limited by its length, and a denser text is refused before any of it is read.
 const (
 	freeParts    = 200_000
 	bytesPerPart = 8
@@ -27,7 +27,7 @@ func CheckParts(text []byte) error {
 			escaped = true
 		case b == '"':
 			quoted = !quoted
-		case b == '\n': // no text of JSON holds one
+		case b == '\n': // a JSON string never contains a raw line break
 			quoted = false
 		case !quoted && b == '{':
 			left -= ObjectParts

@@ -2,8 +2,7 @@ package jsonval
 
 import "slices"
 
-// PathIndex finds items by the first key of the paths that they have, without a search through all of them. It may list
-// too many.
+// PathIndex finds the items that have a path with a given first key, without searching all items. It may list too many.
 type PathIndex[T comparable] struct {
 	byFirstKey  map[string][]T
 	hasRootPath bool // an item has the empty path: every path is below it

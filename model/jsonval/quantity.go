@@ -14,11 +14,11 @@ const MaxCount = 1<<31 - 1
 // ReadPositiveInt reads a whole number from 1 to MaxCount.
 func ReadPositiveInt(v any) (int, error) { return ReadCount(v, MaxCount) }
 
-// ReadCount reads a whole number from 1 to most, however it is written: 20, 20.0, 2e1.
+// ReadCount reads a whole number from 1 to limit, however it is written: 20, 20.0, 2e1.
 func ReadCount(v any, limit int) (int, error) {
 	n, _ := v.(json.Number)
 	about, err := n.Float64()
-	if err == nil && about >= 1 && about <= float64(limit) && len(n) <= 60 { // so that it can be reckoned with exactly
+	if err == nil && about >= 1 && about <= float64(limit) && len(n) <= 60 { // short enough for exact arithmetic
 		if exact, ok := new(big.Rat).SetString(n.String()); ok && exact.IsInt() {
 			return int(exact.Num().Int64()), nil
 		}
@@ -26,7 +26,7 @@ func ReadCount(v any, limit int) (int, error) {
 	return 0, fmt.Errorf("want a whole number from 1 to %d, not %s", limit, QuoteForError(v))
 }
 
-// The range of all durations that people may write: a shorter one is no different from zero to a server of processes,
+// The range of the durations that people may write. A shorter one is no different from zero to a server of processes,
 // and sums of longer ones could overflow a Go duration.
 const (
 	MinDuration = time.Millisecond
@@ -36,8 +36,8 @@ const (
 // DurationRange describes the bounds of a duration to people.
 const DurationRange = "from 1ms to 10 years (87600h)"
 
-// ReadDuration reads "72h", "10s", or a number of seconds. Beside the error for one that is too short or too long it
-// returns the nearest that is not, for processes that began with it.
+// ReadDuration reads "72h", "10s", or a number of seconds. For a positive duration out of range it returns the nearest
+// valid one beside the error, for processes that began with it.
 func ReadDuration(v any) (time.Duration, error) {
 	d := time.Duration(0)
 	switch v := v.(type) {
@@ -56,8 +56,7 @@ func ReadDuration(v any) (time.Duration, error) {
 	return d, nil
 }
 
-// ParseDuration reads "72h" or "10s", where a number of seconds is no duration: of a flag, or of a request to the
-// gateway.
+// ParseDuration reads "72h" or "10s", but no plain number of seconds. It is for flags, and for requests to the gateway.
 func ParseDuration(text string) (time.Duration, error) {
 	d, err := ReadDuration(text)
 	if err != nil {
@@ -66,7 +65,7 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// toDuration is a number of seconds as a duration, within what a duration can hold.
+// toDuration converts a number of seconds to a duration, limited to what a time.Duration can hold.
 func toDuration(n json.Number) time.Duration {
 	f, err := n.Float64()
 	switch {

@@ -10,7 +10,7 @@ const MaxResolvedBytes = 20 << 20
 // that a value which holds another one ten thousand times costs no more than the limit.
 func SizeUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, false) }
 
-// SizeWithBlobsUpToLimit is SizeUpToLimit with every BlobHandle of a whole value counted with the size of that value.
+// SizeWithBlobsUpToLimit is SizeUpToLimit, but a BlobHandle of a whole value counts with the size of that value.
 func SizeWithBlobsUpToLimit(v any, limit int) int { return sizeUpToLimit(v, limit, true) }
 
 func sizeUpToLimit(v any, limit int, whole bool) int {

@@ -26,7 +26,7 @@ func ToJSONValue(v any) any {
 	return out
 }
 
-// IsJSONValue reports whether v is such a value, as Decode gives them.
+// IsJSONValue reports whether v is a JSON value in the form that Decode returns.
 func IsJSONValue(v any) bool {
 	switch v := v.(type) {
 	case nil, bool:
@@ -48,7 +48,7 @@ func IsJSONValue(v any) bool {
 	return false
 }
 
-// Unmarshal reads JSON into a Go value, with numbers as they were written. What follows the value is left.
+// Unmarshal reads JSON into a Go value, with numbers as they were written. It ignores text after the value.
 func Unmarshal(data []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
@@ -139,7 +139,7 @@ func Filter[T any](list []T, keep func(T) bool) (kept []T) {
 	return kept
 }
 
-// AppendNew appends what a list does not hold yet.
+// AppendNew appends the values that a list does not contain yet.
 func AppendNew[T comparable](list []T, more ...T) []T {
 	for _, e := range more {
 		if !slices.Contains(list, e) {
@@ -199,8 +199,8 @@ func Members(v any) iter.Seq2[string, any] {
 	}
 }
 
-// HeldValues visits the values that an object or an array holds. Those of an object come in any order: it is for sums,
-// and for what holds of all or of none.
+// HeldValues visits the values in an object or an array. The values of an object come in any order, so it suits sums,
+// and questions about all or none of them.
 func HeldValues(v any) iter.Seq[any] {
 	switch v := v.(type) {
 	case Object:
@@ -212,7 +212,7 @@ func HeldValues(v any) iter.Seq[any] {
 	return func(func(any) bool) {}
 }
 
-// ContainsAny reports whether something holds of a value, or of one that it holds at any depth.
+// ContainsAny reports whether holds returns true for a value, or for one inside it at any depth.
 func ContainsAny(v any, holds func(any) bool) bool {
 	if holds(v) {
 		return true

@@ -24,7 +24,8 @@ const (
 )
 
 // Advance brings the process as far as it can go now and returns the next Step, with the Request to make for
-// StepRequest. The package documentation gives the order of its decisions. StepWait holds until NextWakeTime.
+// StepRequest. The package documentation gives the order of its decisions. After StepWait, Advance must be called again
+// at NextWakeTime at the latest.
 func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.awaitsQuota = time.Time{}, false
 	l.pauseForDisagreement()
@@ -37,7 +38,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 		return StepFinished, nil
 	}
 	onlyRechecksLeft := l.isGoalReached() && l.RechecksInFlight()
-	if f := l.durationLimitFault(now); !onlyRechecksLeft { // no limit counts them
+	if f := l.durationLimitFault(now); !onlyRechecksLeft { // no limit counts rechecks
 		l.PauseWithFault(f)
 	}
 	if l.PauseReason == nil {
@@ -69,7 +70,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 	l.clearGathering()
 	l.Progress.LastProgress = cmp.Or(l.Progress.LastProgress, l.countProgress())
 	for _, inst := range l.coveredInstances(input) {
-		if !input.OutputOnly { // that one hands out no Calls, so that no instance closes it
+		if !input.OutputOnly { // a Request for the output alone has no Calls for instances, so no instance closes it
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
 		}
 	}
@@ -84,7 +85,8 @@ func (l *Loop) IsFinished() bool {
 	return l.requestInFlight == nil && l.PauseReason == nil && !l.RechecksInFlight() && l.isGoalReached()
 }
 
-// isGoalReached reports whether every instance has ended and the output is there, where one is wanted and can be had.
+// isGoalReached reports whether every instance has ended and the output is there, if one is wanted and can still be
+// had.
 func (l *Loop) isGoalReached() bool {
 	settled := 0
 	for _, inst := range l.Instances {
@@ -99,7 +101,7 @@ func (l *Loop) isGoalReached() bool {
 	return l.Idea.OutputSchema == nil || l.HasOutput || leftToWhole || settled == 0 || !l.LLMAllowed()
 }
 
-// limitFault returns the limit that the next Request would break; nil if none.
+// limitFault returns the limit that the next Request would break; nil if it would break none.
 func (l *Loop) limitFault() *diag.Fault {
 	book, limits := l.quotaLedger(), l.Limits.WithDefaults(1)
 	if n := book.ReservedQuota().Requests; limits.Requests > 0 && n >= limits.Requests {
@@ -109,7 +111,7 @@ func (l *Loop) limitFault() *diag.Fault {
 		max(l.CallCounts().Total(), book.ReservedQuota().Calls))
 }
 
-// quotaLedger is the account of what the process and its instances have begun.
+// quotaLedger returns the account of what the process and its instances have begun.
 func (l *Loop) quotaLedger() quota.Ledger {
 	book := quota.Ledger{ParentQuota: l.ParentQuota,
 		UnclaimedUse: turn.QuotaUse{Requests: l.RequestCount, Usage: l.Usage}}
@@ -125,8 +127,8 @@ func (l *Loop) quotaLedger() quota.Ledger {
 }
 
 // allocateQuotas grants the instances the Calls and the delegates' Requests that they need, as far as limits allow. It
-// returns the limit that prevents more: nil if none does, or if it is the limit of the process that this one is a part
-// or a delegate of.
+// returns the limit that prevents more. It returns nil if none does, or if the limit is that of the process that this
+// one is a part or a delegate of.
 func (l *Loop) allocateQuotas() *diag.Fault {
 	changed, f := l.quotaLedger().Allocate()
 	for _, n := range changed {
@@ -135,7 +137,7 @@ func (l *Loop) allocateQuotas() *diag.Fault {
 	return f
 }
 
-// QuotaUse is what the process has begun and used, with all delegates, and what it needs.
+// QuotaUse returns what the process and all its delegates have begun and used, and what it needs.
 func (l *Loop) QuotaUse() turn.QuotaUse {
 	var waiting turn.Quota
 	if l.awaitsQuota {
@@ -144,7 +146,7 @@ func (l *Loop) QuotaUse() turn.QuotaUse {
 	return l.quotaLedger().TotalUse(waiting)
 }
 
-// QuotaOf is what an instance may begin.
+// QuotaOf returns the quota granted to an instance.
 func (l *Loop) QuotaOf(token string) turn.Quota { return l.byToken[token].QuotaClaim.GrantedQuota }
 
 // TakeInstancesWithNewQuota returns the instances whose Quota has changed since its last call.
@@ -155,7 +157,8 @@ func (l *Loop) TakeInstancesWithNewQuota() []*InstanceProgress {
 	return takeAll(&l.instancesWithNewQuota)
 }
 
-// durationLimitFault returns the time limit where it is reached; else it has Advance called again when it will be.
+// durationLimitFault returns the time limit if it is reached. Otherwise it schedules a call of Advance for the time
+// when it will be reached.
 func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
 	limit := l.Limits.Duration
 	if limit <= 0 {
@@ -168,8 +171,8 @@ func (l *Loop) durationLimitFault(now time.Time) *diag.Fault {
 	return nil
 }
 
-// StallFault returns why the process cannot go on although it is not paused itself: all that runs of it is delegates
-// that are paused.
+// StallFault returns why the process cannot go on although it is not paused itself: nothing runs but delegates that are
+// paused.
 func (l *Loop) StallFault() *diag.Fault {
 	if idle := l.PauseReason == nil && l.requestInFlight == nil && len(l.readyInstances()) == 0; !idle {
 		return nil
@@ -197,11 +200,11 @@ func (l *Loop) AwaitsOnlyPeople() bool {
 	return waiting && !running && l.requestInFlight == nil && len(l.readyInstances()) == 0
 }
 
-// longWait is how far off a Request must be for the wait for it to be a rest.
+// longWait is how long the wait for the next Request must be at least for IsAtRest to count it as rest.
 const longWait = time.Minute
 
-// IsAtRest reports whether everything that can run has run, and the process waits for people or for time; of a paused
-// one, whether nothing of it runs any more. It follows Advance.
+// IsAtRest reports whether everything that can run has run, and the process waits for people or for time. For a paused
+// process it reports whether nothing in it runs any more. Advance must have been called before.
 func (l *Loop) IsAtRest(now time.Time) bool {
 	if (l.requestInFlight != nil && l.PendingPlan == nil) || l.IsFinished() {
 		return false
@@ -216,7 +219,8 @@ func (l *Loop) IsAtRest(now time.Time) bool {
 		l.wakeTime.After(now.Add(longWait))
 }
 
-// AllReportedSincePause reports whether every instance has reported what it had done when the pause reached it.
+// AllReportedSincePause reports whether every instance that is at work has reported since the pause reached it, or is
+// idle.
 func (l *Loop) AllReportedSincePause() bool {
 	return !l.anyInstance(func(inst *InstanceProgress) bool {
 		return inst.isWorking() && !inst.Idle &&
@@ -238,16 +242,16 @@ func (l *Loop) readyInstances() []*InstanceProgress {
 	})
 }
 
-// allInstancesEnded reports whether every instance has ended, so that only the output may still be wanted.
+// allInstancesEnded reports whether every instance has ended, so that only the output may be missing.
 func (l *Loop) allInstancesEnded() bool { return !l.anyInstance((*InstanceProgress).isWorking) }
 
-// GatherAskedChange names the rule that a Request is gathered for people who were asked just now.
+// GatherAskedChange names the rule that a Request waits for the decisions of people who were asked just now.
 const GatherAskedChange = "gather for people who were just asked"
 
-// isRequestDue reports whether a Request is made now. Once an instance is ready, it waits for busy ones, so that they
-// share the Request, but no longer than the gathering time, and not once it is full. Instances on which people have
-// just decided also wait for those that still need a decision, so that ten decisions in a row make one Request. If the
-// file sets the gathering time, all wait a moment for people who were just asked.
+// isRequestDue reports whether a Request is made now. Once an instance is ready, the Request waits for busy instances
+// to share it, but no longer than the gathering time (RequestGatherDelay), and not once it is full. If people have just
+// decided on all ready instances, it also waits for instances that still need a decision, so that ten decisions in a
+// row make one Request. If the file sets PeopleGatherDelay, it waits that long for people who were just asked.
 func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.allInstancesEnded() {
 		return true
@@ -260,7 +264,7 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	if l.ReadySince.IsZero() {
 		l.ReadySince = now
 	}
-	if len(l.fitIntoRequest(ready)) < len(ready) { // it is full
+	if len(l.fitIntoRequest(ready)) < len(ready) { // the Request is full
 		return !l.awaitsReports(now, l.ReadySince.Add(reportPatience))
 	}
 	until := l.ReadySince.Add(l.Idea.Config.RequestGatherDelay)
@@ -282,16 +286,17 @@ func (l *Loop) isRequestDue(now time.Time) bool {
 	return false
 }
 
-// InterimReportChange names the rule that busy instances report before a Request that does not cover them.
+// InterimReportChange names the rule that busy instances report before a Request that does not cover them is made.
 const InterimReportChange = "interim reports before a Request for others"
 
 // reportPatience bounds how long a Request waits for interim reports: an instance that cannot answer does not hold up
 // the others.
 const reportPatience = 5 * time.Second
 
-// awaitsReports asks each busy instance once to report what it has done so far. It reports whether a report is still
-// due before the deadline. By itself an instance reports only when it is idle. Without the reports, the Idea of a
-// Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their effects.
+// awaitsReports asks each busy instance once to report what it has done so far. It reports whether a report is missing
+// and the deadline is not reached. Unasked, an instance reports only when it is idle. Without the reports, the Idea of
+// a Request for other instances would list finished Calls as running, and a fork at that Idea would repeat their
+// effects.
 func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 	if !now.Before(deadline) || !l.KnowsChange(InterimReportChange) {
 		return false
@@ -312,7 +317,7 @@ func (l *Loop) awaitsReports(now, deadline time.Time) (awaited bool) {
 	return awaited
 }
 
-// TakeInstancesToReport returns the instances that are to be asked for a report since its last call.
+// TakeInstancesToReport returns the instances to ask for a report that were added since its last call.
 func (l *Loop) TakeInstancesToReport() []*InstanceProgress {
 	return takeAll(&l.instancesToReport)
 }
@@ -325,7 +330,7 @@ func (l *Loop) clearGathering() {
 	}
 }
 
-// lastAskedTime is when a person was last asked about a Call that still waits; zero: none does.
+// lastAskedTime returns when a person was last asked about a Call that still waits; zero if none waits.
 func (l *Loop) lastAskedTime() (last time.Time) {
 	for _, inst := range l.Instances {
 		if inst.phase() != awaitingPerson {

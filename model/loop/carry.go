@@ -15,7 +15,7 @@ import (
 
 // CarriedLoop is a Loop as data, without what it was started with. Its workflow carries it over continue-as-new.
 type CarriedLoop struct {
-	// AddedMessages holds the Messages by which people corrected the process, and those of added instances.
+	// AddedMessages holds the Messages with which people corrected the process, and those of added instances.
 	AddedMessages []any             `json:"context,omitempty"`
 	Instances     []CarriedInstance `json:"members"`
 	carriedState
@@ -29,8 +29,8 @@ type carriedState struct {
 	StartedAt time.Time `json:"started"`
 	// PriorRequests counts the Requests of the earlier process from whose Idea this one starts.
 	PriorRequests int `json:"before,omitempty"`
-	// RequestCount counts the Requests that were replied to, whatever the reply. TurnCount counts the attempts at the
-	// LLM, except those of Requests that were lost without a trace.
+	// RequestCount counts the Requests that got a reply, failed ones included. TurnCount counts the attempts to ask the
+	// LLM, except those of Requests that were lost with their worker without a Call accepted.
 	RequestCount      int             `json:"requests"`
 	TurnCount         int             `json:"turns"`
 	BadRepliesInRow   int             `json:"badReplies,omitempty"`
@@ -48,34 +48,34 @@ type carriedState struct {
 	LastErrorID   int            `json:"notes,omitempty"`
 	// UnsealedLog holds the changes since the last Idea.
 	UnsealedLog []turn.LogEntry `json:"log,omitempty"`
-	// HasUnsealedChanges reports whether something has happened since TakeUnsealedLog that the next Idea will hold: a
+	// HasUnsealedChanges reports whether something has happened since TakeUnsealedLog that the next Idea must record: a
 	// Call advanced, a value was written, somebody decided, or an instance joined. An instance that settles by the
-	// reply of a Request is no such change, since the Idea of that Request holds it.
+	// reply of a Request is no such change, since the Idea of that Request records it.
 	HasUnsealedChanges bool `json:"unsealed,omitempty"`
 	// AnsweringLLMs are the LLMs that answered since the last Idea or, if AnsweringLLMsSealed, those of the last Idea.
 	AnsweringLLMs       []turn.LLMUsage `json:"answers,omitempty"`
 	AnsweringLLMsSealed bool            `json:"answersSealed,omitempty"`
-	Output              any             `json:"output,omitempty"` // nil while there is none
+	Output              any             `json:"output,omitempty"` // nil unless HasOutput
 	HasOutput           bool            `json:"hasOutput,omitempty"`
 	// WiredOutput is the output as a reply wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// Notes are the LLM's notes to itself, shown to it again.
+	// Notes are the LLM's notes to itself, which later Requests show to it.
 	Notes []turn.Note `json:"llmNotes,omitempty"`
-	// DraftOutput is the last output of a reply that does not count and may be corrected.
+	// DraftOutput is the last output that does not count and that a later reply may correct.
 	DraftOutput *turn.DraftOutput `json:"draftOutput,omitempty"`
 	// PlanOutputTried means that takeDirectPlanOutput has taken the outputs of direct Plans, or found them unusable. It
 	// is set from the start in a part of a process whose output is final already.
 	PlanOutputTried bool `json:"planOutput,omitempty"`
 	// OutputFault is why there is no output, if the LLM may not be asked for it.
 	OutputFault *diag.Fault     `json:"outputFault,omitempty"`
-	PauseReason *diag.Fault     `json:"paused,omitempty"` // nil: it is not paused
+	PauseReason *diag.Fault     `json:"paused,omitempty"` // nil: not paused
 	Limits      ideafile.Limits `json:"limits"`
 	// SelfPauseCount counts the pauses that the process caused itself.
 	SelfPauseCount int           `json:"ownPauses,omitempty"`
 	Progress       StallDetector `json:"progress,omitzero"`
-	// ParentQuota is the quota granted by the process that this one is a part or a delegate of.
+	// ParentQuota is the quota that was granted by the process of which this one is a part or a delegate.
 	ParentQuota turn.Quota `json:"quota"`
-	// Rechecked counts the answers that were asked for twice, and how they compared.
+	// Rechecked counts the answers that the LLM was asked for twice, and how they compared.
 	Rechecked             quality.Tally `json:"rechecked,omitzero"`
 	PausedForDisagreement bool          `json:"disagreed,omitempty"`
 }
@@ -87,7 +87,7 @@ type CarriedHeldPlan struct {
 	Reply   turn.LLMReply     `json:"reply"`
 }
 
-// CarriedInstance is an InstanceProgress together with the fields that take another form when it is carried.
+// CarriedInstance is an InstanceProgress with those of its fields that are carried in another form.
 type CarriedInstance struct {
 	InstanceProgress
 	// InitialState is the initial State of an instance that people added. For other instances it follows from the Idea.
@@ -104,8 +104,8 @@ type CarriedWiredRequest struct {
 	Finished bool `json:"finished,omitempty"`
 }
 
-// CanCarryIntoNextRun reports whether Carry loses nothing: no Request is in flight but one whose Plan waits for a
-// person, and TakeEndedInstances and TakeRestarts have nothing to return.
+// CanCarryIntoNextRun reports whether CarryIntoNextRun loses nothing: no Request is in flight, except one whose Plan
+// waits for a person, no recheck is in flight, and TakeEndedInstances and TakeRestarts have nothing to return.
 func (l *Loop) CanCarryIntoNextRun() bool {
 	return (l.requestInFlight == nil || l.PendingPlan != nil) && !l.RechecksInFlight() &&
 		len(l.newlyEndedInstances) == 0 && len(l.restarts) == 0
@@ -146,7 +146,7 @@ func sortedCallKeys[V any](calls map[ideafile.CallKey]V) []ideafile.CallKey {
 	return slices.SortedFunc(maps.Keys(calls), ideafile.CallKey.Compare)
 }
 
-// Restore rebuilds a Loop from Carried. Idea, process and bindings must be those that it was started with.
+// Restore rebuilds a Loop from a CarriedLoop. idea, process and bindings must be those that it was started with.
 func Restore(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, c CarriedLoop) *Loop {
 	l := New(idea, process, bindings, c.StartedAt)
 	l.carriedState, l.newlyEndedInstances, l.resumedCalls = c.carriedState, nil, nil

@@ -17,15 +17,16 @@ type RequestConclusion struct {
 	// Calls are the solution's Calls, as written. For a Request that broke off, they are the Calls that instances had
 	// accepted.
 	Calls []ideafile.WrittenCall
-	// CallsToRedeliver holds, for a Request that broke off while its Calls were handed out, the Calls that each covered
-	// instance must still be sent: those for all instances that another instance has accepted. An entry without Calls
-	// is kept too, since it closes the Request at the instance.
+	// CallsToRedeliver has, for a Request that broke off while its Calls were handed out, the Calls that must still be
+	// sent to each covered instance: Calls for several instances that another one has accepted. There are entries
+	// without Calls too, since they close the Request at the instance.
 	CallsToRedeliver []ResumedCalls
 }
 
-// ConcludeRequest ends the Request in flight, or returns nil while that has not ended. It clears the Request in flight,
-// keeps its planned Calls and its errors for later Requests, counts turns and bad replies, and settles instances: those
-// of a whole reply and, if a wired output holds already, all. It pauses the process after too many bad replies.
+// ConcludeRequest concludes the Request in flight, or returns nil if that has not ended. It clears the Request in
+// flight, keeps its planned Calls and its errors for later Requests, and counts turns and bad replies. After a whole
+// reply it settles instances to which the reply gave no Call, and all instances if a wired output already holds. It
+// pauses the process after too many bad replies.
 func (l *Loop) ConcludeRequest() *RequestConclusion {
 	if !l.hasRequestEnded() {
 		return nil
@@ -37,11 +38,12 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	accepted := l.recordPlannedCalls(req)
 	c.CallsToRedeliver = l.callsToRedeliver(req)
 	if len(req.Questions) > 0 {
-		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...) // it makes no Idea: the next one takes the log
+		// such a Request makes no Idea: the next Idea takes the log
+		l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 		l.HasUnsealedChanges = l.HasUnsealedChanges || req.hadUnsealedChanges
 	}
 	if len(req.Questions) == 0 && (req.Reply.Complete || accepted > 0) {
-		l.markErrorsShown(req, l.instancesPlannedFor(req)) // else the next Request repeats them
+		l.markErrorsShown(req, l.instancesPlannedFor(req)) // otherwise the next Request repeats them
 	}
 	c.Calls = l.plannedCallsOfRequest(req.RequestNumber)
 	if !req.Reply.Faked && (!req.Reply.WorkerLost || accepted > 0) {
@@ -60,8 +62,8 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	return c
 }
 
-// addInstanceEnds records how each instance has ended in the input of the Request by which the process reached its
-// goal. The Idea of that Request is the last one.
+// addInstanceEnds records how each instance ended, in the input of the Request with which the process reached its goal.
+// The Idea of that Request is the last one.
 func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	for n, inst := range l.Instances {
 		one := &full.Instances[n]
@@ -70,8 +72,8 @@ func (l *Loop) addInstanceEnds(full *turn.RequestInput) {
 	}
 }
 
-// hasRequestEnded reports whether the Request in flight has its whole reply or, where the reply broke off, is refused
-// by every instance that it covered: until then they may still report Calls of it.
+// hasRequestEnded reports whether the Request in flight has its whole reply or, if the reply broke off, whether every
+// instance that could get its Calls now refuses them. Until then these instances may still report Calls of it.
 func (l *Loop) hasRequestEnded() bool {
 	if l.requestInFlight == nil || l.requestInFlight.Reply == nil || l.PendingPlan != nil {
 		return false
@@ -94,14 +96,13 @@ func (l *Loop) hasRequestEnded() bool {
 // TellCallsChange names the rule that instances report the Calls of a lost reply, even if they had received all of it.
 const TellCallsChange = "instances tell the Calls of a lost reply"
 
-// NeedsCallsFromInstances reports whether the Calls of a reply are known from the instances alone. An instance that
-// received the whole reply has reported the outcomes of the Calls but not the Calls themselves.
+// NeedsCallsFromInstances reports whether only the instances know the Calls of a reply. An instance that received the
+// whole reply has reported the outcomes of the Calls but not the Calls themselves.
 func (l *Loop) NeedsCallsFromInstances(r *turn.LLMReply) bool {
 	return r.CallsMayBeUndelivered() && l.KnowsChange(TellCallsChange)
 }
 
-// recordPlannedCalls keeps the Request's Calls for later Requests to see, and returns how many were accepted by
-// instances.
+// recordPlannedCalls keeps the Request's Calls for later Requests, and returns how many Calls instances accepted.
 func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 	if len(req.Questions) > 0 {
 		return len(req.Reply.Calls)
@@ -115,7 +116,7 @@ func (l *Loop) recordPlannedCalls(req *llmRequest) int {
 		return accepted
 	}
 	kept := l.PlannedCalls
-	if !l.hasInstructions() { // else all are evidence
+	if !l.hasInstructions() { // with instructions, all Calls are evidence
 		kept = jsonval.Filter(kept, l.mayBeShownToLLM)
 	}
 	for index, v := range jsonval.Sorted(calls) {
@@ -167,8 +168,9 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	return calls, accepted
 }
 
-// callsToRedeliver returns what the instances must still be sent of a Request whose Calls may not have reached all of
-// them. A Call for several instances that one has accepted belongs to every covered instance that it names.
+// callsToRedeliver returns the Calls that must still be sent to the instances of a Request whose Calls may not have
+// reached all of them. If one instance has accepted a Call for several, every covered instance that the Call names must
+// get it.
 func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	if !req.Reply.CallsMayBeUndelivered() || req.OutputOnly {
 		return nil
@@ -200,8 +202,8 @@ func (l *Loop) plannedCallsOfRequest(request int) []ideafile.WrittenCall {
 	return calls
 }
 
-// countBadReply pauses the process after three bad replies in a row, or where repeating the Request cannot help. A lost
-// worker is not a bad reply.
+// countBadReply pauses the process after MaxBadInRow bad replies in a row, after MaxWorkerLossesInRow lost workers, or
+// if repeating the Request cannot help. A lost worker is not a bad reply.
 func (l *Loop) countBadReply(req *llmRequest) {
 	switch {
 	case req.Reply.Fault != nil && req.Reply.Fault.Code == approval.CodePlanRejected:
@@ -255,7 +257,7 @@ func describeRequestFault(req *llmRequest) *diag.Fault {
 	return &f
 }
 
-// WorkerLossesFault is why a process pauses whose Requests are lost with their workers.
+// WorkerLossesFault returns why a process pauses after n of its Requests in a row were lost with their workers.
 func WorkerLossesFault(n int) *diag.Fault {
 	return diag.Faultf(turn.CodeWorkerLost, "%d Requests in a row took their worker down", n)
 }

@@ -12,11 +12,12 @@ import (
 	"processidea/model/turn"
 )
 
-// CodeNoPlanSuffices marks an instance for which no Plan's condition holds, or whose Plan needs a result that the LLM
-// would write, where the LLM may not be asked.
+// CodeNoPlanSuffices marks an instance for which the LLM may not be asked, and for which no Plan's condition holds or
+// whose Plan needs a result that the LLM would write.
 const CodeNoPlanSuffices = "no_plan"
 
-// assignDirectPlan assigns an instance that joins its direct Plan, if one matches.
+// assignDirectPlan gives a new instance its direct Plan, if one matches. The instance fails if none matches and the LLM
+// may not be asked.
 func (l *Loop) assignDirectPlan(plans ideafile.DirectPlans, inst *InstanceProgress, view ideafile.InstanceView) {
 	at, noneMatches := plans.ChooseForInstance(inst.Token, view)
 	switch {
@@ -38,8 +39,8 @@ func (l *Loop) RunsDirectPlan() bool {
 	return l.anyInstance((*InstanceProgress).isPlannedDirectly)
 }
 
-// replaceDirectPlans gives the instances that a direct Plan runs the one that took its place, if one was added behind a
-// position in the context that is for them, and returns them.
+// replaceDirectPlans gives each instance that a direct Plan runs the direct Plan for it, if any, at or after the
+// position behind in the context. It returns the instances that have a new Plan.
 func (l *Loop) replaceDirectPlans(behind int) (replaced []*InstanceProgress) {
 	plans, views := ideafile.FindDirectPlans(l.Idea.Context),
 		ideafile.InstanceViewsByToken(l.Idea.Context, l.InstanceTokens())
@@ -83,8 +84,8 @@ func (l *Loop) LLMAllowed() bool {
 	return l.anyInstance(func(inst *InstanceProgress) bool { return !l.llmForbidden(inst) })
 }
 
-// settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for the LLM's
-// answer.
+// settleDirectPlanInstances decides on the instances whose direct Plan has ended, unless they wait for an answer that
+// the LLM may give.
 func (l *Loop) settleDirectPlanInstances() {
 	for _, inst := range l.Instances {
 		if inst.isPlannedDirectly() && inst.phase() == ready &&
@@ -94,8 +95,8 @@ func (l *Loop) settleDirectPlanInstances() {
 	}
 }
 
-// settleDirectPlanInstance settles an instance. Where the Plan did not suffice, the LLM takes over, or the instance
-// fails.
+// settleDirectPlanInstance settles an instance. If its Plan did not suffice, the LLM takes over or, if it may not be
+// asked, the instance fails.
 func (l *Loop) settleDirectPlanInstance(inst *InstanceProgress) {
 	f := l.directPlanFault(inst)
 	switch {
@@ -121,7 +122,7 @@ func (l *Loop) directPlanFault(p *InstanceProgress) *diag.Fault {
 }
 
 // takeDirectPlanOutput takes the output from the direct Plans, once every instance has ended. If that fails, a closing
-// Request is given the reason; if no Request may be made, the process fails. A part leaves the output to the whole.
+// Request reports the reason; if no Request may be made, the process fails. A part leaves the output to the whole.
 func (l *Loop) takeDirectPlanOutput() {
 	if l.HasOutput || l.PlanOutputTried || !l.allInstancesEnded() {
 		return
@@ -153,8 +154,8 @@ func (l *Loop) AnyFellBackToLLM() bool {
 	return l.anyInstance(func(inst *InstanceProgress) bool { return inst.FellBackToLLM })
 }
 
-// DirectPlanOutputWirings returns the output of each direct Plan, in their order, over the instances that settled by
-// it; nil where a settled instance has no Plan with an output.
+// DirectPlanOutputWirings returns the output of each direct Plan, in the Plans' order, with the instances that settled
+// by it. It returns nil if a settled instance has no Plan with an output.
 func (l *Loop) DirectPlanOutputWirings() (list []Wiring) {
 	byPlan := map[int][]string{}
 	for _, inst := range l.Instances {
@@ -180,15 +181,15 @@ func (l *Loop) lacksPlanOutput(inst *InstanceProgress) bool {
 	return inst.DirectPlanPosition == 0 || l.Idea.Context[inst.DirectPlanPosition-1].PlanOutput == nil
 }
 
-// DelegateIdeaFiles are the Idea files that delegates run, by their path from the folder of the first Idea file. Of
-// delegates that have no file it is known without.
+// DelegateIdeaFiles has the Idea files that delegates run, by their path from the folder of the first Idea file. A
+// delegate without a file (ideafile.AnonymousDelegate) always needs the LLM.
 type DelegateIdeaFiles struct {
 	IdeaFilesByPath jsonval.Object
 	Bind            func(*ideafile.Idea) ideafile.ToolBindings
 }
 
 // IdeaNeedsLLM reports whether a process, or a delegate that its Plans call, needs a Request even if nothing goes
-// wrong: an instance that has not ended has no direct Plan, such a Plan leaves results to the LLM, or nothing gives the
+// wrong: an instance that has not ended has no direct Plan, its Plan leaves results to the LLM, or no Plan gives the
 // output.
 func (d DelegateIdeaFiles) IdeaNeedsLLM(i *ideafile.Idea) bool { return d.needsLLMAtDepth(i, "", 0) }
 
@@ -242,11 +243,11 @@ func (p *InstanceProgress) restoreDirectCall(past turn.RecordedCall) {
 	c := past.Report(p.Token)
 	c.FromEarlierProcess = true
 	p.calls[c.CallKey()] = c
-	p.callsWithErrorsShown[c.CallKey()] = true // the errors of the context hold those not shown yet
+	p.callsWithErrorsShown[c.CallKey()] = true // errors not shown yet are in the context
 }
 
-// CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume:
-// those on which a person is asked again, and the others.
+// CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume.
+// askedAgain counts those about which a person is asked again, resumed the others.
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, resumed int) {
 	l.eachRecordedDirectCall(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {

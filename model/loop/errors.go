@@ -11,16 +11,16 @@ import (
 	"processidea/model/turn"
 )
 
-// PendingError is a ContextError that a later Request is still to report.
+// PendingError is a ContextError that a later Request must still report.
 type PendingError struct {
 	turn.ContextError
-	// ID is in the PendingErrorIDs of the instances whose next Request reports the error; 0: the next Request of all
-	// reports it.
+	// ID is in the PendingErrorIDs of the instances whose next Request reports the error; 0: the next Request reports
+	// it, whatever instances it is about.
 	ID int `json:"note,omitempty"`
 }
 
-// addErrorsFor keeps errors until a Request has reported them for each of some instances; without instances, for the
-// next one.
+// addErrorsFor keeps errors until Requests have reported them for each of the instances. Without instances, the next
+// Request reports them.
 func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextError) {
 	if len(list) == 0 {
 		return
@@ -41,8 +41,8 @@ func (l *Loop) addErrorsFor(instances []*InstanceProgress, list ...turn.ContextE
 // addError keeps an error for the next Request.
 func (l *Loop) addError(f *diag.Fault) { l.addErrorsFor(nil, turn.ContextError{Fault: *f}) }
 
-// addRequestErrors keeps, for each instance that a Request covered, how the Request failed and its malformed Calls that
-// name no instance.
+// addRequestErrors keeps, for each instance that a Request covered, how the Request failed, and those of its malformed
+// Calls that name no instance.
 func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 	var list []turn.ContextError
 	r, covered := req.Reply, l.coveredInstances(req.RequestInput)
@@ -53,7 +53,7 @@ func (l *Loop) addRequestErrors(req *llmRequest, accepted int) {
 		f := turn.ContextError{Fault: l.truncatedReplyFault(req, accepted)}
 		if len(held) == 0 || len(others) == 0 || accepted == 0 {
 			list = append(list, f)
-		} else { // what waited for a second answer has not been handed out
+		} else { // Calls that waited for a second answer have not been handed out
 			l.addErrorsFor(others, f)
 			l.addErrorsFor(held, turn.ContextError{Fault: *cutOffFault(req,
 				"; no Call of it was taken for these but those that are shown")})
@@ -95,13 +95,13 @@ func (l *Loop) truncatedReplyFault(req *llmRequest, accepted int) diag.Fault {
 	return *cutOffFault(req, "; the %d %ss that had come were taken", n, what)
 }
 
-// cutOffFault is the fault of a Request that was cut off, with what became of its Calls.
+// cutOffFault returns the fault of a Request that was cut off, with what became of its Calls.
 func cutOffFault(req *llmRequest, outcome string, args ...any) *diag.Fault {
 	return diag.Faultf(req.Reply.Fault.Code, "request %d was cut off: %s%s", req.RequestNumber, req.Reply.Fault.Message,
 		fmt.Sprintf(outcome, args...))
 }
 
-// takenCallCount counts the Calls of a Request that an instance has.
+// takenCallCount counts the Calls of a Request that at least one instance has reported.
 func (l *Loop) takenCallCount(request int) (n int) {
 	for _, p := range l.PlannedCalls {
 		if p.Request == request && l.anyInstance(func(inst *InstanceProgress) bool {
@@ -114,8 +114,8 @@ func (l *Loop) takenCallCount(request int) (n int) {
 	return n
 }
 
-// errorsToReport returns the errors that the next Request about these instances reports, each naming its instances
-// unless it concerns them all.
+// errorsToReport returns the errors that the next Request about these instances reports. Each error names its instances
+// unless it concerns all of these.
 func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError {
 	tokensByID := map[int][]string{}
 	for _, inst := range instances {
@@ -137,8 +137,8 @@ func (l *Loop) errorsToReport(instances []*InstanceProgress) []turn.ContextError
 	return append(list, l.callErrors(instances)...)
 }
 
-// callErrors collects what went wrong with Calls (they failed or are blocked, or a part of the result was not written)
-// and the LLM was not shown yet, one entry for all instances with the same fault. A rejected Call is not an error: the
+// callErrors collects the faults of Calls that the LLM was not shown yet: they failed or are blocked, or a part of the
+// result was not written. All instances with the same fault share one entry. A rejected Call is not an error: the
 // decision is shown as a fact.
 func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	type callFault struct {
@@ -170,7 +170,7 @@ func (l *Loop) callErrors(instances []*InstanceProgress) []turn.ContextError {
 	return list
 }
 
-// markErrorsShown notes that the LLM has planned for some instances with the errors that a Request reported.
+// markErrorsShown notes that the LLM knew the errors which a Request reported when it planned for some instances.
 func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 	for _, inst := range planned {
 		inst.PendingErrorIDs, inst.ReopenReason = nil, ""

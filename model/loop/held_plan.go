@@ -15,8 +15,8 @@ import (
 // This file holds back whole Plans until a person has decided on them: the Plan of a Request, and the Plan that a
 // process begins with. No Call of a held Plan has been sent to an instance.
 
-// HoldReply holds the Plan of the Request that was just replied to, and reports whether it has any Call that an
-// instance would take: there is nothing to decide on otherwise.
+// HoldReply holds the Plan in the reply to the Request in flight, and reports whether it does. It holds no Plan that
+// has no Call for any instance, since there is nothing to decide on.
 func (l *Loop) HoldReply(now time.Time) bool {
 	req := l.requestInFlight
 	if !l.HoldsPlans || req == nil || req.Reply == nil || !req.Reply.Complete || !HandsOutCalls(req.RequestInput) {
@@ -27,13 +27,13 @@ func (l *Loop) HoldReply(now time.Time) bool {
 		return false
 	}
 	l.holdPlan(p, now, l.coveredInstances(req.RequestInput))
-	// Ideas sealed meanwhile may have taken the changes.
+	// Ideas may be sealed while the Plan waits: they take the changes.
 	l.UnsealedLog = append(req.LogBeforeRequest, l.UnsealedLog...)
 	l.HasUnsealedChanges, req.LogBeforeRequest = l.HasUnsealedChanges || req.hadUnsealedChanges, nil
 	return true
 }
 
-// HandsOutCalls reports whether the reply to a Request brings Calls for instances.
+// HandsOutCalls reports whether the reply to a Request may have Calls for instances.
 func HandsOutCalls(input *turn.RequestInput) bool {
 	return !input.OutputOnly && len(input.Questions) == 0
 }
@@ -47,8 +47,8 @@ func (l *Loop) holdPlan(p approval.Plan, now time.Time, waiting []*InstanceProgr
 	}
 }
 
-// HoldStart holds what a process begins with and no Request has made: the direct Plans of its instances, and the Calls
-// that an earlier process had left. It reports whether there is any.
+// HoldStart holds the Calls with which a process begins before any Request: those of its instances' direct Plans, and
+// those that an earlier process left unfinished. It reports whether there are any.
 func (l *Loop) HoldStart(now time.Time) bool {
 	var p approval.Plan
 	var waiting []*InstanceProgress
@@ -86,7 +86,7 @@ func (l *Loop) HoldStart(now time.Time) bool {
 	return true
 }
 
-// callsThatBegin lists the Calls that begin in some instances.
+// callsThatBegin lists the Calls for which begins returns true for at least one instance, with these instances.
 func (l *Loop) callsThatBegin(begins func(*InstanceProgress, PlannedCall) bool) (list []approval.PlanCall) {
 	for _, planned := range l.PlannedCalls {
 		c := approval.PlanCall{CallID: planned.key().ID(""), Written: planned.Call}
@@ -116,7 +116,7 @@ func (l *Loop) isUnfinishedDirectCall(inst *InstanceProgress, p PlannedCall) boo
 		slices.Contains(p.Call.TargetInstances([]string{inst.Token}), inst.Token)
 }
 
-// isResumedCall reports whether a Call is one that an earlier process had left to an instance.
+// isResumedCall reports whether an earlier process left a Call unfinished in an instance.
 func (l *Loop) isResumedCall(inst *InstanceProgress, p PlannedCall) bool {
 	return slices.ContainsFunc(l.resumedCalls, func(r ResumedCalls) bool {
 		return r.Token == inst.Token && r.Request == p.Request &&
@@ -124,8 +124,8 @@ func (l *Loop) isResumedCall(inst *InstanceProgress, p PlannedCall) bool {
 	})
 }
 
-// DecidePlan takes a decision on the Plan that waits, which was checked before, and reports whether the Plan waits no
-// more.
+// DecidePlan applies a decision on the waiting Plan, and reports whether the Plan is decided. The decision must have
+// been checked before.
 func (l *Loop) DecidePlan(d approval.Decision) (decided bool) {
 	p := l.PendingPlan
 	d.ApprovalDigest = p.Digest
@@ -167,11 +167,11 @@ func (l *Loop) amendPending(d approval.Decision) *approval.Plan {
 	return l.PendingPlan
 }
 
-// decideReply applies a person's decision to the reply to the Request in flight. The Idea of the Request is the process
-// as it is now, since other Ideas may have been sealed meanwhile.
+// decideReply applies a person's decision to the reply to the Request in flight. The Idea of the Request records the
+// process as it is now, since other Ideas may have been sealed meanwhile.
 func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req := l.requestInFlight
-	// both refer to the Plan as the LLM made it
+	// "finished" and the notes refer to the Plan as the LLM made it
 	if d.Kind != approval.SteerApprovePlan && l.KnowsChange(DraftOutputChange) {
 		req.Reply.Finished, req.Reply.Notes = false, ""
 	}
@@ -188,8 +188,8 @@ func (l *Loop) decideReply(p approval.Plan, d approval.Decision) {
 	req.AllInstancesInput.RequestNumber = req.RequestNumber - 1
 }
 
-// decideStart has what the process begins with run as it was decided. Where it is rejected, the LLM plans in its place,
-// if it may be asked at all.
+// decideStart applies a person's decision to the Calls with which the process begins. If they are rejected, the LLM
+// plans instead; instances for which it may not be asked fail.
 func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 	switch {
 	case d.Kind == approval.SteerRejectPlan:
@@ -200,9 +200,9 @@ func (l *Loop) decideStart(p approval.Plan, d approval.Decision) {
 	}
 }
 
-// rejectResumedCalls ends the Calls that an earlier process had left as ones that a person rejected.
+// rejectResumedCalls ends the Calls that an earlier process left unfinished, as rejected by a person.
 func (l *Loop) rejectResumedCalls(d approval.Decision) {
-	// What a person decided on each of them. The proof is that of the decision on the Plan, which the log has.
+	// d becomes the decision on each Call. The proof belongs to the decision on the Plan, which is in the log.
 	d.Kind, d.PlanRequest, d.PlannedCalls, d.Proof, d.Signed = policy.Reject, nil, nil, "", nil
 	for _, r := range l.TakeResumedCalls() {
 		inst := l.byToken[r.Token]
@@ -218,8 +218,8 @@ func (l *Loop) rejectResumedCalls(d approval.Decision) {
 	}
 }
 
-// rejectDirectPlans takes the direct Plans from their instances, which the LLM plans for in their place; where it may
-// not be asked, they fail.
+// rejectDirectPlans takes the direct Plans from their instances. The LLM plans for these instead; instances for which
+// it may not be asked fail.
 func (l *Loop) rejectDirectPlans(why *diag.Fault) {
 	rejected := map[int]bool{}
 	var asked []*InstanceProgress
@@ -253,7 +253,8 @@ func (l *Loop) replaceDirectPlanCalls(calls []ideafile.WrittenCall) {
 	l.addDirectPlanCalls(at - 1)
 }
 
-// startingPlan is the position of the direct Plan that is about to run, from 1.
+// startingPlan returns the position in the context, from 1, of the direct Plan that is about to run; 0 if there is
+// none.
 func (l *Loop) startingPlan() int {
 	for _, inst := range l.instancesWhere((*InstanceProgress).runsDirectPlan) {
 		return inst.DirectPlanPosition
@@ -261,8 +262,8 @@ func (l *Loop) startingPlan() int {
 	return 0
 }
 
-// StartWithPlan returns the context that the process would begin with if its direct Plan had other Calls, and after
-// which number these count on.
+// StartWithPlan returns the context that the process would begin with if its direct Plan had these Calls, and the
+// number after which the Calls are numbered.
 func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.Message, offset int) {
 	context = slices.Clone(l.Idea.Context)
 	if at := l.startingPlan(); at > 0 {
@@ -272,7 +273,7 @@ func (l *Loop) StartWithPlan(calls []ideafile.WrittenCall) (context []ideafile.M
 	return context, offset
 }
 
-// PlanToHandOut returns the Calls of a decided Plan for each instance, which may be none.
+// PlanToHandOut returns the Calls of a decided Plan by instance. A covered instance has an entry even if it gets none.
 func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	req := l.requestInFlight
 	byToken := callsByInstance(req.RequestInput, req.Reply.Calls)
@@ -284,7 +285,7 @@ func (l *Loop) PlanToHandOut() (list []ResumedCalls) {
 	return list
 }
 
-// callsByInstance sorts the Calls of a reply by the instances that they are for.
+// callsByInstance returns the Calls of a reply, by the tokens of the instances that they are for.
 func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map[string][]turn.DeliveredCall {
 	byToken := map[string][]turn.DeliveredCall{}
 	for n, w := range calls {
@@ -296,8 +297,8 @@ func callsByInstance(input *turn.RequestInput, calls []ideafile.WrittenCall) map
 	return byToken
 }
 
-// MarkGone records the instances whose workflows somebody has terminated or deleted. None of their Calls waits for
-// anybody any more.
+// MarkGone records the instances whose workflows somebody has terminated or deleted. Their Calls no longer wait for
+// anybody.
 func (l *Loop) MarkGone(tokens []string) {
 	for _, token := range tokens {
 		if inst := l.byToken[token]; inst != nil && inst.CanReceiveCalls() {

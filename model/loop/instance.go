@@ -13,13 +13,13 @@ import (
 	"processidea/model/turn"
 )
 
-// InstanceProgress is what the process knows of one instance, from the instance's reports and from what it was sent.
+// InstanceProgress is what the process knows of one instance: what the instance has reported, and what was sent to it.
 type InstanceProgress struct {
 	Token  string                  `json:"token"`
 	Status ideafile.InstanceStatus `json:"status"`
 	Fault  *diag.Fault             `json:"error,omitempty"` // why it failed
 
-	// Invariant: it is not Idle from a Request about it until the report that follows.
+	// Invariant: from a Request about it until the report that follows, it is not Idle.
 	turn.InstanceStanding
 	carriedProgress
 
@@ -33,7 +33,7 @@ type InstanceProgress struct {
 type carriedProgress struct {
 	// ReleaseCount counts how often the instance was released from a pause.
 	ReleaseCount int `json:"releases,omitempty"`
-	// The last Request that covered it, the last that planned for it, and the highest that it has closed.
+	// the last Request that covered it, the last that planned for it, and the highest that it has closed
 	LastCoveringRequest  int `json:"covered,omitempty"`
 	LastPlanningRequest  int `json:"planned,omitempty"`
 	ClosedThroughRequest int `json:"closed,omitempty"`
@@ -42,74 +42,75 @@ type carriedProgress struct {
 	// OutputPlanRequest is the Request whose Calls were the instance's last ones when the LLM last described their
 	// result, in notes or in an output beside Calls; 0: it never did.
 	OutputPlanRequest int `json:"outputPlan,omitempty"`
-	// The highest Request from which it accepts no more Calls while the reply is streamed; 0: none.
+	// RefusedThroughRequest is the highest Request from whose stream it accepts no more Calls; 0: none.
 	RefusedThroughRequest int `json:"refused,omitempty"`
-	// The highest Request with a lost reply for which it has reported all Calls that it accepted.
+	// ReportedThroughRequest is the highest Request with a lost reply of which it has reported all Calls that it
+	// accepted.
 	ReportedThroughRequest int `json:"toldCalls,omitempty"`
 	// Invariant: AckedCorrectionCount <= SentCorrectionCount.
 	SentCorrectionCount  int `json:"corrected,omitempty"`
 	AckedCorrectionCount int `json:"taken,omitempty"`
 
-	LLMCost price.Money `json:"cost,omitempty"` // its share of what Requests cost
+	LLMCost price.Money `json:"cost,omitempty"` // its share of the cost of Requests
 	// the place of its direct Plan in the context, from 1; 0: it has none
 	DirectPlanPosition int `json:"direct,omitempty"`
-	// EarlierDirectPlans are the places of the Plans that it replaced: some of their Calls may be done.
+	// EarlierDirectPlans are the places of the Plans that its direct Plan replaced: some of their Calls may be done.
 	EarlierDirectPlans []int `json:"directBefore,omitempty"`
-	// FellBackToLLM: its direct Plan did not suffice, so that the LLM plans instead. NoPlanMatched: it has failed,
-	// since the LLM may not be asked either.
+	// FellBackToLLM means that its direct Plan did not suffice, so the LLM plans instead. NoPlanMatched means that it
+	// failed because it has no Plan and the LLM may not be asked.
 	FellBackToLLM bool `json:"handed,omitempty"`
 	NoPlanMatched bool `json:"barred,omitempty"`
 
-	// UndoneFor is why the instance failed, from when on it undoes what it did; nil: it undoes nothing for a failure.
+	// UndoneFor is why the instance failed, if it undoes what it did because of that; nil otherwise.
 	UndoneFor *diag.Fault `json:"undoneFor,omitempty"`
 
-	// UndoneBy is a person's order to undo what it did; nil: none. TookBack is the result, until the other instances
-	// have one too.
+	// UndoneBy is a person's order to undo what it did; nil: none. TookBack is the result, kept until the other
+	// instances of the order have theirs.
 	UndoneBy *approval.UndoOrder `json:"undoneBy,omitempty"`
 	TookBack *turn.Withdrawn     `json:"tookBack,omitempty"`
 
-	// SettledForNow means that it has settled, but that a Call which names it reopens it.
+	// SettledForNow means that it has settled, but a Call that names it reopens it.
 	SettledForNow bool `json:"forNow,omitempty"`
-	// ReopenCount counts how often it was reopened. ReopenReason says who reopened it and why, until a Request was
-	// given that; empty: nothing to report.
+	// ReopenCount counts how often it was reopened. ReopenReason says who reopened it and why, until a Request has
+	// reported that; empty: nothing to report.
 	ReopenCount  int    `json:"reopens,omitempty"`
 	ReopenReason string `json:"reopened,omitempty"`
 
 	// Steps are the outcomes of the steps of its instructions when it ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// HeldBackRequest is the last Request whose Calls would have settled it if nothing had been missing; 0: none.
+	// HeldBackRequest is the last Request after whose Calls it did not settle because something was missing; 0: none.
 	HeldBackRequest int `json:"heldBack,omitempty"`
 
 	// Acts of people since the last Request that covered it.
 	DecidedSinceRequest bool `json:"back,omitempty"`
 	RevisedSinceRequest bool `json:"revised,omitempty"`
 
-	// Requests that would have settled it, had nothing been missing
+	// how many Requests did not settle it because something was missing
 	MissingRetries int `json:"lacks,omitempty"`
-	// ids of the PendingErrorIDs that its next Request reports
+	// the IDs of the PendingErrors that its next Request reports
 	PendingErrorIDs []int `json:"untold,omitempty"`
 
-	// its share of the Requests and Calls, where these are limited
+	// its share of the Requests and Calls, if these are limited
 	QuotaClaim quota.Allocation `json:"claim,omitzero"`
 
 	// the last report that was applied: its number, and its sender's count of workflow events
 	LastReportNumber [2]int `json:"report,omitzero"`
 	// the number of the report that the next Request waits for; 0: none
 	WantedReport int `json:"wantedReport,omitempty"`
-	// a Plan for it waits for a person, and it has heard nothing of it
+	// a Plan for it waits for a person, and nothing of the Plan was sent to it
 	PlanHeld            bool `json:"planHeld,omitempty"`
-	StallCheckedRequest int  `json:"watched,omitempty"` // the last Request whose Calls StallDetector has looked at
+	StallCheckedRequest int  `json:"watched,omitempty"` // the last Request whose Calls takeNewFailures has seen
 }
 
-// isPlannedDirectly reports whether a direct Plan plans for the instance: no Request is made about it. Such a Plan may
-// give way to the LLM, once.
+// isPlannedDirectly reports whether a direct Plan plans for the instance, so that no Request is made about it. A direct
+// Plan may fall back to the LLM, once.
 func (p *InstanceProgress) isPlannedDirectly() bool {
 	return p.DirectPlanPosition > 0 && !p.FellBackToLLM && !p.NoPlanMatched
 }
 
 func (p *InstanceProgress) isWorking() bool { return p.Status == ideafile.InstanceWorking }
 
-// runsDirectPlan reports whether the instance is at work by a direct Plan.
+// runsDirectPlan reports whether the instance is at work on a direct Plan.
 func (p *InstanceProgress) runsDirectPlan() bool {
 	return p.isWorking() && p.isPlannedDirectly()
 }
@@ -152,7 +153,7 @@ func (p *InstanceProgress) CanReceiveCalls() bool {
 	return p.isWorking() || p.SettledForNow
 }
 
-// DisplayStatus is the status that people are shown: an instance that waits for a person has a status of its own.
+// DisplayStatus returns the status that people are shown: an instance that waits for a person has a status of its own.
 func (p *InstanceProgress) DisplayStatus() ideafile.InstanceStatus {
 	if p.phase() == awaitingPerson {
 		return ideafile.InstanceWaiting
@@ -169,8 +170,8 @@ func (l *Loop) StateOf(token string) any {
 	return inst.state.Snapshot()
 }
 
-// missingRequiredPathsForLLM returns the missing paths to report in the next Request: none, until a Request or a Plan
-// should have provided them.
+// missingRequiredPathsForLLM returns the missing paths that the next Request reports. It returns none until a Request
+// or a Plan should have provided them.
 func (p *InstanceProgress) missingRequiredPathsForLLM() []string {
 	if !p.knowsOfLack() {
 		return nil
@@ -182,8 +183,8 @@ func (p *InstanceProgress) knowsOfLack() bool {
 	return p.MissingRetries > 0 || p.FellBackToLLM
 }
 
-// ApplyReport applies an instance's report, and reports whether it was new: a repeated or overtaken report changes
-// nothing.
+// ApplyReport applies an instance's report, and returns whether the report was new: a repeated or overtaken report
+// changes nothing.
 func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	inst := l.byToken[r.Token]
 	if inst == nil {
@@ -201,7 +202,7 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	}
 	l.HasUnsealedChanges = l.HasUnsealedChanges || len(r.Calls)+len(r.Writes) > 0
 	for _, w := range r.Writes {
-		if !inst.state.HasWrite(w) { // else it comes from a report that was made twice
+		if !inst.state.HasWrite(w) { // a write that it has comes from a repeated report
 			l.applyWrite(inst, w)
 		}
 	}
@@ -221,14 +222,14 @@ func (l *Loop) ApplyReport(r turn.InstanceReport) bool {
 	return true
 }
 
-// hasStalePauseFault reports whether a report asks for a pause because of a Call that the instance retries meanwhile:
-// it was released after it sent the report.
+// hasStalePauseFault reports whether a report asks for a pause because of a Call that the instance is retrying by now:
+// the instance was released after it sent the report.
 func (p *InstanceProgress) hasStalePauseFault(r turn.InstanceReport) bool {
 	return r.PauseFault != nil && ideafile.FaultCodeNeedsOperator(r.PauseFault.Code) &&
 		r.AcknowledgedReleaseNumber < p.ReleaseCount
 }
 
-// applyWrite takes a write, and logs it as the chain of Ideas keeps it.
+// applyWrite applies a write, and logs it in the form in which the chain of Ideas keeps it.
 func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	inst.state.Apply(w)
 	w.Combined = nil
@@ -242,7 +243,8 @@ func (l *Loop) applyWrite(inst *InstanceProgress, w statelog.Write) {
 	l.addToLog(e)
 }
 
-// logDecisions logs the decisions on a Call that are new in a report, and what became of it in the end.
+// logDecisions logs the decisions and remarks on a Call that are new in a report and, once a Call with decisions has
+// ended, its outcome.
 func (l *Loop) logDecisions(inst *InstanceProgress, c turn.CallReport) {
 	before := inst.calls[c.CallKey()]
 	for n := len(before.Decisions); n < len(c.Decisions); n++ {
@@ -298,8 +300,8 @@ func (l *Loop) countProgress() ProgressCounts {
 	return m
 }
 
-// takeNewFailures returns the Calls of instances that came to nothing since its last call for them: each as a digest of
-// the Call and of the reason, and all reasons for people.
+// takeNewFailures returns the Calls of instances that came to nothing since it was last called for these instances:
+// digests has each as a digest of the Call and the reason, failures has all reasons, for people.
 func (l *Loop) takeNewFailures(instances []*InstanceProgress) (digests []string, failures turn.Failures) {
 	for _, p := range l.PlannedCalls {
 		call := ""

@@ -10,9 +10,9 @@ import (
 	"processidea/model/turn"
 )
 
-// This file looks whether an instance does what the steps of its instructions require.
+// This file checks whether an instance does what the steps of its instructions require.
 
-// hasInstructions reports whether any instance has instructions with steps: all Calls are kept then, as evidence.
+// hasInstructions reports whether any instance has instructions with steps. If so, all Calls are kept, as evidence.
 func (l *Loop) hasInstructions() bool { return ideafile.HasInstructions(l.Idea.Context) }
 
 // stepOutcomes returns the outcome of each step of an instance's instructions, given State and Calls as they are now.
@@ -34,8 +34,8 @@ func (l *Loop) stepOutcomes(inst *InstanceProgress) (list []ideafile.StepOutcome
 	return list
 }
 
-// unfulfilledSteps lists the steps that keep an instance from settling. Values made up from schemas cannot fulfil a
-// step, so that a simulation with them keeps no instance from it.
+// unfulfilledSteps lists the steps that keep an instance from settling. In a simulation with values made up from
+// schemas it lists none, since such values cannot fulfil a step.
 func (l *Loop) unfulfilledSteps(inst *InstanceProgress) []ideafile.StepOutcome {
 	if s := l.Idea.Simulation; s != nil && (s.ToolResultsFrom == ideafile.FakedBySchemas ||
 		s.LLMRepliesFrom == ideafile.FakedBySchemas) {
@@ -56,7 +56,7 @@ func (l *Loop) missingToSettle(inst *InstanceProgress) *diag.Fault {
 	return nil
 }
 
-// stepEvidence is what a step can require of a Call: what ran, after people's decisions, and its result.
+// stepEvidence returns what a step can require of a Call: what ran, after people's decisions, and its result.
 func (l *Loop) stepEvidence(inst *InstanceProgress, w ideafile.WrittenCall, c turn.CallReport,
 	view jsonval.Object) jsonval.Object {
 	palette := ideafile.Palette{Tools: l.Idea.Tools, BindingByTool: l.bindings, InstanceTokens: []string{inst.Token},
@@ -116,7 +116,7 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 	if c.Result != nil {
 		return c.Result
 	}
-	for _, path := range call.OutputPath.Paths() { // it was done in an earlier process
+	for _, path := range call.OutputPath.Paths() { // the Call was done in an earlier process
 		if v, ok := jsonval.ValueAt(p.state.CurrentValue, path); ok {
 			return v
 		}
@@ -124,8 +124,8 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 	return nil
 }
 
-// unfulfilledForLLM returns the steps to report as unfulfilled in the next Request: none, until a Request or a Plan
-// should have fulfilled them, here or in the earlier process.
+// unfulfilledForLLM returns the steps that the next Request reports as unfulfilled. It returns none until a Request or
+// a Plan should have fulfilled them, here or in the earlier process.
 func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
 	isReopened := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
 	if !inst.knowsOfLack() && !isReopened {

@@ -17,8 +17,8 @@ import (
 
 // Loop is the agent loop of one process: its instances, the Request to the LLM, and whether to go on. It does no I/O:
 // its workflow reports events to it (ApplyReply, ApplyReport, Pause, …) and does what Advance returns. Its fields are
-// for reading, except those that its workflow sets at each start: IsPart, HoldsPlans and PlanDeciders, ParentQuota,
-// PlanOutputTried, Knows.
+// for reading, except those that its workflow sets at each start: IsPart, HoldsPlans, PlanDeciders, ParentQuota,
+// PlanOutputTried and KnowsChange.
 type Loop struct {
 	carriedState
 
@@ -26,8 +26,8 @@ type Loop struct {
 	ProcessID            string
 	Instances            []*InstanceProgress // in the order of their tokens
 	byToken              map[string]*InstanceProgress
-	initialMessageCount  int // Messages of its context that it was started with
-	initialInstanceCount int // instances that it was started with
+	initialMessageCount  int // how many Messages of the context it was started with
+	initialInstanceCount int // how many instances it was started with
 	bindings             ideafile.ToolBindings
 
 	requestInFlight     *llmRequest
@@ -35,36 +35,36 @@ type Loop struct {
 	wakeTime            time.Time
 	newlyEndedInstances []*InstanceProgress // that TakeEndedInstances has not returned yet
 	restarts            []*InstanceProgress // that TakeRestarts has not returned yet
-	// IsPart makes the process one part of a whole: what direct Plans wire is resolved over all instances of the whole,
-	// and nobody is asked for it here.
+	// IsPart makes the process one part of a whole. The outputs of direct Plans are resolved over all instances of the
+	// whole, and the part does not ask the LLM for an output then.
 	IsPart                bool
 	awaitsQuota           bool                // a Request is due that the quota does not allow
 	instancesWithNewQuota []*InstanceProgress // whose Quota TakeInstancesWithNewQuota has not returned yet
 	instancesToReport     []*InstanceProgress // that TakeInstancesToReport has not returned yet
 	resumedCalls          []ResumedCalls
-	// HoldsPlans has every Plan wait until one of those who may decide, PlanDeciders, has.
+	// HoldsPlans makes every Plan wait until people allowed by PlanDeciders have decided on it.
 	HoldsPlans   bool
 	PlanDeciders policy.Rules
-	PendingPlan  *approval.Plan // the Plan that waits for a decision; nil: none does
-	rechecks     []*recheck     // that are in flight
+	PendingPlan  *approval.Plan // the Plan that waits for a decision; nil: none waits
+	rechecks     []*recheck     // in flight
 
-	// KnowsChange reports whether the process began after a change of the rules, such as ChangeIDOutputs; else it goes
-	// on by the old ones.
+	// KnowsChange reports whether the process began after a change of the rules, such as ChangeIDOutputs; if not, it
+	// keeps the old rule.
 	KnowsChange func(change string) bool
 }
 
 // llmRequest is the Request in flight, or the one whose wired output waits for its Calls.
 type llmRequest struct {
 	*turn.RequestInput
-	AllInstancesInput *turn.RequestInput // all instances when the Request was made, for its Idea
-	LogBeforeRequest  []turn.LogEntry    // what had changed since the last Idea when it was made
-	// the reply is a resumed solution with an output, and every instance outside it had settled
+	AllInstancesInput *turn.RequestInput // all instances as the Request was made, for its Idea
+	LogBeforeRequest  []turn.LogEntry    // changes between the last Idea and the Request
+	// the reply is a resumed solution, and every instance that it is not about had settled
 	resumesFinalOutput bool
-	hadUnsealedChanges bool           // whether anything had
+	hadUnsealedChanges bool           // HasUnsealedChanges when it was made
 	Reply              *turn.LLMReply // nil: in flight
-	// what the LLM is shown of a person's changes to its Plan; empty: there were none
+	// describes a person's changes to the Plan, for the LLM; empty: there were none
 	amendment       string
-	recheckedPlaces []int // positions in the input of the covered instances that are asked about twice
+	recheckedPlaces []int // positions of instances in the input that the LLM is asked about twice
 }
 
 // PlannedCall is a Call of an earlier Request, or of a direct Plan, as written.
@@ -73,11 +73,11 @@ type PlannedCall struct {
 	Index      int                  `json:"index"`
 	Call       ideafile.WrittenCall `json:"call"`
 	Unassigned bool                 `json:"nobody,omitempty"` // it names no instance that its Request covered
-	// OnlyForInstances lists the instances that it was planned for in the process before; nil: for all. The parts of
-	// a process that was split numbered their Requests each by themselves, so that two Calls may have one place.
+	// OnlyForInstances lists the instances that it was planned for in the earlier process; nil: for all. Each part of a
+	// split process numbers its own Requests, so that two Calls may have the same Request and Index.
 	OnlyForInstances []string `json:"only,omitempty"`
-	// DirectPlanPosition is the place in the context, from 1, of the direct Plan it is part of; 0: a Request planned
-	// it.
+	// DirectPlanPosition is the place in the context, from 1, of the direct Plan that it is part of; 0: a Request
+	// planned it.
 	DirectPlanPosition int `json:"direct,omitempty"`
 }
 
@@ -88,8 +88,8 @@ func (p PlannedCall) key() ideafile.CallKey {
 const (
 	// MaxBadInRow is how many bad replies, or bad outputs, in a row pause the process.
 	MaxBadInRow = 3
-	// MaxWorkerLossesInRow is far above what deploys and crashes cause by chance. Without it, a Request that crashes
-	// its worker each time would be paid for without end.
+	// MaxWorkerLossesInRow is how many lost workers in a row pause the process. It is far above what deploys and
+	// crashes cause by chance. Without it, a Request that always crashes its worker would be paid for without end.
 	MaxWorkerLossesInRow = 10
 	maxMissingRetries    = 3 // Requests that report what an instance lacks, before the instance fails
 )
@@ -109,13 +109,13 @@ func New(idea *ideafile.Idea, process string, bindings ideafile.ToolBindings, no
 	return l
 }
 
-// BindTools sets the Tools and what runs them, which are known only once the process has started. No Request is made
-// before.
+// BindTools sets the Tools and what runs them, which are known only once the process has started. It must be called
+// before the first Request.
 func (l *Loop) BindTools(idea *ideafile.Idea, bindings ideafile.ToolBindings) {
 	l.Idea, l.bindings = idea, bindings
 }
 
-// addNewInstances adds instances: ready for a Request, unless a direct Plan runs them.
+// addNewInstances adds instances. They are ready for a Request, unless a direct Plan runs them.
 func (l *Loop) addNewInstances(tokens []string) {
 	views, plans := ideafile.InstanceViewsByToken(l.Idea.Context, tokens), ideafile.FindDirectPlans(l.Idea.Context)
 	for _, token := range tokens {
@@ -157,7 +157,7 @@ func tokensOf(instances []*InstanceProgress) []string {
 	return jsonval.Map(instances, func(inst *InstanceProgress) string { return inst.Token })
 }
 
-// anyInstance reports whether something holds of an instance.
+// anyInstance reports whether holds returns true for at least one instance.
 func (l *Loop) anyInstance(holds func(*InstanceProgress) bool) bool {
 	return slices.ContainsFunc(l.Instances, holds)
 }
@@ -185,7 +185,7 @@ func (l *Loop) FindInstance(word string) (token string, ok bool) {
 	return spelling.FindToken(l.InstanceTokens(), word)
 }
 
-// setOutput sets the output, and keeps it as it was written where that was of References alone.
+// setOutput sets the output, and keeps it as written if that has only References.
 func (l *Loop) setOutput(out, written any) {
 	l.Output, l.HasOutput, l.BadOutputsInRow, l.WiredOutput = out, true, 0, nil
 	if HasOnlyReferences(written) {
@@ -193,27 +193,27 @@ func (l *Loop) setOutput(out, written any) {
 	}
 }
 
-// dropOutput forgets the output: there is more to do.
+// dropOutput forgets the output, because there is more to do.
 func (l *Loop) dropOutput() {
 	l.Output, l.HasOutput, l.WiredOutput, l.DraftOutput, l.PlanOutputTried, l.OutputFault = nil, false, nil,
 		nil, false, nil
 }
 
-// TakeUnsealedLog returns the changes since its last call, for the Idea that is sealed now.
+// TakeUnsealedLog returns the changes since its last call, for the Idea that is about to be sealed.
 func (l *Loop) TakeUnsealedLog() []turn.LogEntry {
 	l.HasUnsealedChanges = false
 	return takeAll(&l.UnsealedLog)
 }
 
-// TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is sealed now. If none did, it
-// returns those that answered before.
+// TakeLLMUsages returns the LLMs that answered since its last call, for the Idea that is about to be sealed. If none
+// answered, it returns the same LLMs as before.
 func (l *Loop) TakeLLMUsages() []turn.LLMUsage {
 	l.AnsweringLLMsSealed = true
 	return l.AnsweringLLMs
 }
 
-// TakeEndedInstances returns the instances that settled or failed since its last call, and those that must undo what
-// they did, which still work.
+// TakeEndedInstances returns the instances that settled or failed since its last call. It includes failing instances
+// that must undo what they did first: these are still at work.
 func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 	return takeAll(&l.newlyEndedInstances)
 }
@@ -222,7 +222,7 @@ func (l *Loop) TakeEndedInstances() []*InstanceProgress {
 func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f *diag.Fault) {
 	if s.HasFailed() && l.Idea.Config.UndoOnFailure && inst.UndoneFor == nil && f.Code != turn.CodeInstanceGone &&
 		l.mayNeedUndo(inst) {
-		inst.UndoneFor, inst.Steps = f, l.stepOutcomes(inst) // as they were before it took back
+		inst.UndoneFor, inst.Steps = f, l.stepOutcomes(inst) // the outcomes before the undo
 		l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 		return
 	}
@@ -232,8 +232,8 @@ func (l *Loop) endInstance(inst *InstanceProgress, s ideafile.InstanceStatus, f 
 	l.recordInstanceEnd(inst)
 }
 
-// recordInstanceEnd notes that an instance has ended. Where all settle together, one that has settled has not ended for
-// good.
+// recordInstanceEnd notes that an instance has ended. If all instances settle together (SettleTogether), it has settled
+// only for now.
 func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
 	inst.SettledForNow = l.Idea.Config.SettleTogether && inst.Status == ideafile.InstanceSettled
 	if inst.SettledForNow {
@@ -242,10 +242,10 @@ func (l *Loop) recordInstanceEnd(inst *InstanceProgress) {
 	l.newlyEndedInstances = append(l.newlyEndedInstances, inst)
 }
 
-// Pause starts nothing new until Resume; what runs may end.
+// Pause makes the process start nothing new until Resume; what runs may end.
 func (l *Loop) Pause(by, reason string) { l.PauseReason = turn.PauseFault(by, reason) }
 
-// PauseWithFault pauses the process for a reason of its own, unless it is paused already; nil does not.
+// PauseWithFault pauses the process for a reason of its own, unless it is paused already or f is nil.
 func (l *Loop) PauseWithFault(f *diag.Fault) {
 	if f == nil || l.PauseReason != nil {
 		return
@@ -254,10 +254,10 @@ func (l *Loop) PauseWithFault(f *diag.Fault) {
 	l.SelfPauseCount++
 }
 
-// Resume lets a paused process go on, with new limits where they are given; 0 keeps a limit.
+// Resume lets a paused process go on with new limits; a limit of 0 keeps the old one.
 func (l *Loop) Resume(limits ideafile.Limits) {
 	l.PauseReason, l.BadRepliesInRow, l.BadOutputsInRow, l.WorkerLossesInRow = nil, 0, 0, 0
-	l.Progress = StallDetector{LastProgress: l.Progress.LastProgress} // what failed may have been mended
+	l.Progress = StallDetector{LastProgress: l.Progress.LastProgress} // the cause of failures may have been mended
 	l.setLimits(limits)
 	for _, inst := range l.Instances {
 		inst.HeldByPause = false
@@ -266,7 +266,7 @@ func (l *Loop) Resume(limits ideafile.Limits) {
 
 func (l *Loop) setLimits(limits ideafile.Limits) { l.Limits = l.Limits.MergedWith(limits) }
 
-// MarkAllHeldByPause marks every instance as held: a paused process starts them so.
+// MarkAllHeldByPause marks every instance as held, because a paused process starts its instances held.
 func (l *Loop) MarkAllHeldByPause() {
 	for _, inst := range l.Instances {
 		inst.HeldByPause = true

@@ -6,11 +6,11 @@ import (
 	"processidea/model/turn"
 )
 
-// This file keeps what the LLM said about instances that it is not shown again, in notes or in an output that did not
-// count. As long as that still holds, the output may come with the last Calls.
+// This file keeps what the LLM said, in notes or in an output that did not count, about instances that later Requests
+// do not show. As long as that still holds, the output may come with the last Calls.
 
-// holdBeyond reports whether the draft and the notes hold for every instance but some: each came out as the reply
-// planned that spoke of it, or is on its way.
+// holdBeyond reports whether the draft and the notes hold for every instance that is not among some: each ended, or may
+// still end, as planned in the reply that described it.
 func (l *Loop) holdBeyond(some []*InstanceProgress) bool {
 	return (l.DraftOutput != nil || len(l.Notes) > 0) &&
 		!l.anyInstance(func(inst *InstanceProgress) bool {
@@ -32,12 +32,12 @@ func (l *Loop) addKnownFacts(input *turn.RequestInput, covered []*InstanceProgre
 	input.DraftOutput, input.OthersAreKnown = l.DraftOutput, true
 }
 
-// maxNotesBytes bounds what a process carries along for the LLM. Where notes grow beyond it they are dropped, and the
-// output is asked for at the end, when every State is shown.
+// maxNotesBytes bounds the notes that a process carries along. If notes grow beyond it they are dropped, and the LLM is
+// asked for the output at the end, when every State is shown.
 const maxNotesBytes = 32 << 10
 
-// takeNotes keeps what the LLM noted of the instances that its Calls may finish: those that have a goal, or got no
-// Call. Of others it will be shown more.
+// takeNotes keeps the LLM's notes. They count as its last word on covered instances that have a goal or got no Call.
+// Later Requests will show it the other instances again.
 func (l *Loop) takeNotes(req *llmRequest) {
 	if req.Reply.Notes == "" || l.Idea.OutputSchema == nil || !l.KnowsChange(DraftOutputChange) {
 		return
@@ -59,7 +59,7 @@ func (l *Loop) takeNotes(req *llmRequest) {
 	}
 }
 
-// forgetOutputPlans clears every OutputPlanRequest, since the LLM will not be shown what it said.
+// forgetOutputPlans clears every OutputPlanRequest, since the LLM will not be shown what it said before.
 func (l *Loop) forgetOutputPlans() {
 	for _, inst := range l.Instances {
 		inst.OutputPlanRequest = 0

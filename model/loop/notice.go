@@ -4,7 +4,7 @@ import (
 	"processidea/model/approval"
 )
 
-// NoticeWithDecision returns a notice with the decision on the Call.
+// NoticeWithDecision returns a notice with the decision on its Call, if there is one.
 func (l *Loop) NoticeWithDecision(n approval.Notice) approval.Notice {
 	inst := l.byToken[n.Instance]
 	if inst == nil {

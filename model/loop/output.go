@@ -9,25 +9,25 @@ import (
 	"processidea/model/refexpr"
 )
 
-// Wiring is an output as it was written, with References, and the instances over whose States they are resolved. A
-// Reference to State becomes an object that maps the token of each instance with a value to that value. Instances
-// without a value, because they failed or took another branch, are left out.
+// Wiring is an output as written, with References, and the instances whose States these are resolved from. A Reference
+// to State becomes an object that maps the token of each instance with a value to that value. Instances without a
+// value, because they failed or took another branch, are left out.
 //
 // Invariant: the same Wirings over the same States give the same output, whether the process is split or not.
 type Wiring struct {
 	Output    any      `json:"output"`
 	Instances []string `json:"instances"`
-	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply has it.
+	// DirectPlanPosition is the place in the context, from 1, of the direct Plan with this output; 0: a reply gave it.
 	DirectPlanPosition int `json:"place,omitempty"`
 }
 
-// ChangeIDOutputs names what processes that began before it do otherwise: where one instance had no value, the output
-// was refused.
+// ChangeIDOutputs names the rule that an output leaves out instances without a value. Processes that began before it
+// refuse an output if one instance has no value.
 const ChangeIDOutputs = "outputs leave out instances without a value"
 
 // ResolveWirings makes the output of a process: it resolves each Wiring over its instances, merges the results in
-// order, and checks the output against its schema. knows is asked for ChangeIDOutputs only if the answer matters; nil
-// means yes.
+// order, and checks the output against its schema. knows is called with ChangeIDOutputs only if the answer matters; a
+// nil knows means yes.
 func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) any,
 	knows func(change string) bool) (out any, f *diag.Fault) {
 	shared, whose := ideafile.InstanceViewOf(i.Context, ""), "the output"
@@ -44,7 +44,7 @@ func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) 
 		}
 		out = resolved
 	}
-	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) { // values in the store were checked before
+	if i.OutputSchema == nil || jsonval.ContainsBlobHandle(out) { // values in the blob store were checked before
 		return out, nil
 	}
 	if err := i.OutputSchema.Validate(out); err != nil {
@@ -54,8 +54,8 @@ func ResolveWirings(i *ideafile.Idea, list []Wiring, stateOf func(token string) 
 }
 
 // resolveReferences replaces the References by values. In a process with named instances, an expression that reads
-// State becomes an object with the value of each instance that has one, by token. That none has one is an error: nobody
-// means that.
+// State becomes an object with the value of each instance that has one, by token. It is an error if no instance has a
+// value, since nobody can mean that.
 func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(token string) any,
 	knows func(change string) bool) (any, error) {
 	inNone := false
@@ -80,8 +80,8 @@ func (w Wiring) resolveReferences(shared ideafile.InstanceView, stateOf func(tok
 	return out, err
 }
 
-// evaluateForInstance resolves an expression over an instance's State and the shared context. State is final: no Call
-// runs any more.
+// evaluateForInstance resolves an expression over an instance's State and the shared context. State is final, since no
+// Call runs any more.
 func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, state any) (any, bool) {
 	return e.Evaluate(func(r refexpr.Reference) (any, bool) {
 		payload, ok := shared.PayloadByKind[r.Kind]
@@ -95,7 +95,7 @@ func evaluateForInstance(e refexpr.Expression, shared ideafile.InstanceView, sta
 	})
 }
 
-// HasOnlyReferences reports whether a value has leaves and each of them is a Reference.
+// HasOnlyReferences reports whether a value contains References and no other scalar.
 func HasOnlyReferences(v any) bool {
 	isReference := func(v any) bool { return refexpr.IsReference(jsonval.AsText(v)) }
 	return jsonval.ContainsAny(v, isReference) && !jsonval.ContainsAny(v, func(v any) bool {
@@ -104,7 +104,7 @@ func HasOnlyReferences(v any) bool {
 	})
 }
 
-// NoPlanOutputFault is why a process that asks nobody has no output.
+// NoPlanOutputFault returns why a process that may not ask the LLM has no output.
 func NoPlanOutputFault() *diag.Fault {
 	return diag.Faultf(ideafile.CodeBadOutput, "the output form wants an output, and the Plan has none")
 }

@@ -11,8 +11,8 @@ import (
 	"processidea/model/turn"
 )
 
-// ChangeIDAlternatives names the rule that alternatives make up for a Call. Processes that began before it ask the LLM
-// about every Call that came to nothing.
+// ChangeIDAlternatives names the rule that another Call may make up for one that came to nothing. Processes that began
+// before it ask the LLM about every Call that came to nothing.
 const ChangeIDAlternatives = "alternatives make up for a Call"
 
 // PlanResult is what is known of the Calls that one Request planned for an instance. It decides whether each Call, or
@@ -31,16 +31,16 @@ const ChangeIDAlternatives = "alternatives make up for a Call"
 //	update, or for the whole State                                  Call did the same
 type PlanResult struct {
 	Idea  *ideafile.Idea
-	State any // the instance's
+	State any // of the instance
 	// Reports are the reports of the Calls, in any order.
 	Reports []turn.CallReport
 	// WrittenCall returns a Call as the LLM wrote it, or the zero WrittenCall if that is not known.
 	WrittenCall func(ideafile.CallKey) ideafile.WrittenCall
-	// KnowsChange is asked for ChangeIDAlternatives only if the answer matters.
+	// KnowsChange is called with ChangeIDAlternatives only if the answer matters.
 	KnowsChange func(change string) bool
 }
 
-// Failed reports whether a Call came to nothing that no other Call made up for, or may still make up for.
+// Failed reports whether a Call came to nothing and no other Call has made up for it or may still do so.
 func (p PlanResult) Failed() bool {
 	toNothing := p.callsThatCameToNothing()
 	for _, c := range toNothing {

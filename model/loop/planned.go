@@ -8,7 +8,7 @@ import (
 	"processidea/model/turn"
 )
 
-// planEntries sums up what became of each planned Call over some of the instances, for the LLM.
+// planEntries sums up for the LLM what became of each planned Call in some of the instances.
 func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSummary {
 	return l.summarizeCalls(l.PlannedCalls, instances,
 		func(p PlannedCall, inst *InstanceProgress) (turn.CallReport, bool) {
@@ -18,7 +18,7 @@ func (l *Loop) planEntries(instances []*InstanceProgress) []turn.PlannedCallSumm
 }
 
 // planEntriesForIdea is planEntries over all instances, for an Idea, from which another process may start. It includes
-// the known Calls of the Request in flight, and those that were sent to an instance that has not reported them yet.
+// the known Calls of the Request in flight, and Calls that were sent to an instance but not reported by it yet.
 func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 	accepted, all := l.callsAcceptedInFlight(), l.hasInstructions()
 	return l.summarizeCalls(slices.Concat(l.PlannedCalls, accepted), l.Instances,
@@ -29,7 +29,7 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 				return c, ok && isEarlier
 			case !ok:
 				state := turn.CallState{Status: ideafile.Running}
-				if l.isHeldByRecheck(p, inst) { // it cannot have had its effect
+				if l.isHeldByRecheck(p, inst) { // the Call cannot have had its effect
 					state.Status = ideafile.Waiting
 				}
 				return turn.CallReport{Request: p.Request, Index: p.Index, CallState: state}, p.isUnreportedBy(inst)
@@ -38,8 +38,8 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 		})
 }
 
-// isUnreportedBy reports whether an instance at work was sent a Call of a Request and has not reported of that Request
-// yet.
+// isUnreportedBy reports whether a Call of a Request was sent to an instance at work that has not reported the Request
+// as closed.
 func (p PlannedCall) isUnreportedBy(inst *InstanceProgress) bool {
 	return p.Request > 0 && !p.Unassigned && inst.isWorking() &&
 		inst.LastPlanningRequest == p.Request &&
@@ -65,8 +65,8 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	return list
 }
 
-// summarizeCalls sums up what became of each of some Calls over some of the instances. reportOf returns the report that
-// counts; ok is false where none does, or where the Call is not the instance's.
+// summarizeCalls sums up what became of each of the calls in the instances. reportOf returns the report that counts; ok
+// is false if none counts, or if the Call is not for the instance.
 func (l *Loop) summarizeCalls(
 	calls []PlannedCall, instances []*InstanceProgress,
 	reportOf func(PlannedCall, *InstanceProgress) (c turn.CallReport, ok bool),
@@ -91,14 +91,14 @@ func (l *Loop) summarizeCalls(
 	return out
 }
 
-// isShownToLLM reports whether a Request about an instance shows a Call. It shows the Calls of the instance's last
-// plan, those whose result is not in State, and those on which a person overruled the LLM.
+// isShownToLLM reports whether a Request about an instance shows a Call: Calls of the instance's last plan, Calls
+// without an output path, Calls on which a person overruled the LLM, and Calls that undo or are undone.
 func (l *Loop) isShownToLLM(p PlannedCall, inst *InstanceProgress, c turn.CallReport) bool {
 	return isUndoOrUndone(c) || p.Request == inst.LastPlanningRequest || l.Idea.HasNoOutputPath(p.Call) ||
 		c.WasOverruledByPerson()
 }
 
-// mayBeShownToLLM reports whether a later Request may show a Call; the others are dropped.
+// mayBeShownToLLM reports whether a later Request may show a Call; Calls that none may show are dropped.
 func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 	if l.Idea.HasNoOutputPath(p.Call) {
 		return true
@@ -129,7 +129,7 @@ func (l *Loop) mayBeShownToLLM(p PlannedCall) bool {
 	return false
 }
 
-// isPlannedFor reports whether a Call may be an instance's: a Call of a direct Plan belongs to the instances of that
+// isPlannedFor reports whether a Call may be for an instance: a Call of a direct Plan is for the instances of that
 // Plan.
 func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	if p.Request == 0 && p.DirectPlanPosition > 0 {
@@ -138,9 +138,8 @@ func (p PlannedCall) isPlannedFor(inst *InstanceProgress) bool {
 	return len(p.OnlyForInstances) == 0 || slices.Contains(p.OnlyForInstances, inst.Token)
 }
 
-// LatestPlan lists the Calls of the latest Plan, and counts in how many instances each has which status. What an
-// instance was sent and has not reported of counts as running: instances report once nothing of them runs, or a person
-// must look.
+// LatestPlan lists the Calls of the latest Plan, and counts for each how many instances have it in which status. Calls
+// that were sent but not reported count as running: an instance reports once nothing in it runs, or a person must look.
 func (l *Loop) LatestPlan() []turn.CallCount {
 	calls, latest := slices.Concat(l.PlannedCalls, l.callsAcceptedInFlight()), 0
 	calls = slices.DeleteFunc(calls, func(p PlannedCall) bool { return p.Unassigned })

@@ -35,13 +35,13 @@ type Result struct {
 	// Failures are the reasons why Calls failed, were blocked or rejected, each once.
 	Failures turn.Failures   `json:"failures"`
 	Usage    turn.TokenUsage `json:"usage"`
-	// Quality compares the answers that were asked for twice; nil: none was.
+	// Quality compares the answers that the LLM was asked for twice; nil: there are none.
 	Quality *quality.Report `json:"quality"`
 	Error   *diag.Fault     `json:"error"`
-	// HeldUp lists what holds up the process, its parts and its delegates and needs a person from outside; absent:
+	// HeldUp lists what holds up the process, its parts and its delegates until a person outside mends it; absent:
 	// nothing.
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
-	// NotWrittenResults lists the results of Calls that State did not take.
+	// NotWrittenResults lists the parts of Calls' results that were not written to State.
 	NotWrittenResults []UnwrittenResult `json:"notWritten,omitempty"`
 	// Instructions counts, for each step of the instructions, the ended instances in which it is fulfilled.
 	Instructions ideafile.StepCounts `json:"instructions,omitempty"`
@@ -51,14 +51,15 @@ type Result struct {
 	Simulated *ideafile.Simulation `json:"simulated,omitempty"`
 }
 
-// UnwrittenResult is a part of a Call's result that State did not take, with the instances concerned.
+// UnwrittenResult is a part of a Call's result that was not written to State, with the instances concerned.
 type UnwrittenResult struct {
 	CallID string `json:"call"` // its id without an instance
 	turn.UnwrittenPath
 	Instances []string `json:"instances,omitempty"`
 }
 
-// AddUnwrittenResult adds a result to a list. If the list has the same Call and path, it adds only the instances.
+// AddUnwrittenResult adds a result to a list. If the list has an entry for the same Call and path, it adds the
+// instances to that.
 func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenResult {
 	at := slices.IndexFunc(list, func(o UnwrittenResult) bool {
 		return o.CallID == n.CallID && o.UnwrittenPath == n.UnwrittenPath
@@ -70,13 +71,14 @@ func AddUnwrittenResult(list []UnwrittenResult, n UnwrittenResult) []UnwrittenRe
 	return list
 }
 
-// InstanceResult is one instance in a Result. State is absent where it was not asked for.
+// InstanceResult is one instance in a Result. State is absent if it was not asked for.
 type InstanceResult struct {
 	Status ideafile.InstanceStatus `json:"status"`
 	State  any                     `json:"state,omitempty"`
-	// Cost is its share of what the Requests about it cost, where there are prices: each of n instances has an nth.
+	// Cost is its share of the cost of the Requests about it, if prices are known: a Request about n instances costs
+	// each an nth.
 	Cost price.Money `json:"cost,omitempty"`
-	// FailedCalls counts its Calls that failed or were blocked: an instance may settle all the same.
+	// FailedCalls counts its Calls that failed or were blocked. An instance may settle despite these.
 	FailedCalls int `json:"failedCalls,omitempty"`
 }
 

@@ -22,8 +22,8 @@ type StallDetector struct {
 	LastProgress ProgressCounts `json:"mark,omitzero"`
 	// FailureDigests are the digests of the failures since LastProgress, with their reasons.
 	FailureDigests []string `json:"failures,omitempty"`
-	// FruitlessRequests counts the Requests in a row that brought nothing new. One that brings a new failure is the
-	// first of them.
+	// FruitlessRequests counts the Requests in a row that brought nothing new. A Request with a new failure starts the
+	// count at 1.
 	FruitlessRequests int `json:"fruitless,omitempty"`
 }
 
@@ -88,7 +88,7 @@ func CallFingerprint(call ideafile.WrittenCall) string {
 	return jsonval.EncodeToString(v)
 }
 
-// changingText matches what differs in the texts of one failure from time to time: numbers, times and ids.
+// changingText matches what differs between the texts of repeated failures: numbers, times and ids.
 var changingText = regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`)
 
 // FailureDigest distinguishes failures of a Call by their reasons. call is its CallFingerprint.

@@ -11,9 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-// This file asks for some answers a second time. How often the two differ measures how far the LLM's answers can be
-// trusted. Nothing of the second answer runs. Only the end of the process waits for it, and Calls that the file names
-// (`config.quality.before`). It counts towards no limit.
+// This file asks the LLM for some answers a second time. How often the two answers differ measures how far its answers
+// can be trusted. The Calls of the second answer never run. Only the end of the process and the Calls that the Idea
+// file names (`config.quality.before`) wait for it. It counts towards no limit.
 
 // recheck is an answer that is being asked for a second time.
 type recheck struct {
@@ -24,19 +24,19 @@ type recheck struct {
 // RechecksInFlight reports whether any answer is being asked for a second time.
 func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
-// isHeldByRecheck reports whether a Call waits for the second answer about an instance: the instance has not got it.
+// isHeldByRecheck reports whether a Call waits for the second answer about an instance, and so was not sent to it.
 func (l *Loop) isHeldByRecheck(p PlannedCall, inst *InstanceProgress) bool {
 	return slices.ContainsFunc(l.rechecks, func(c *recheck) bool {
 		return c.first.RequestNumber == p.Request && slices.Contains(c.first.HeldTokens, inst.Token)
 	})
 }
 
-// Quality reports the comparison of the answers that were asked for twice.
+// Quality reports how the answers that were asked for twice compare.
 func (l *Loop) Quality() *quality.Report {
 	return l.Rechecked.Report(quality.SizeFor(l.Idea, l.bindings), l.Idea.Config.Quality.Limit)
 }
 
-// drawRecheck draws the instances of the Request that was just composed which are asked about twice.
+// drawRecheck draws, from the instances of the Request in flight, those about which the LLM is asked twice.
 func (l *Loop) drawRecheck() {
 	req, settings := l.requestInFlight, l.Idea.Config.Quality
 	if !HandsOutCalls(req.RequestInput) || settings.Recheck == 0 {
@@ -44,15 +44,15 @@ func (l *Loop) drawRecheck() {
 	}
 	req.recheckedPlaces = l.Rechecked.Draw(l.Idea.QualitySeed, req.RequestNumber, len(req.Instances), settings.Recheck,
 		l.IsPart)
-	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits as a whole waits long enough
+	if settings.HoldsCalls && !l.HoldsPlans { // a Plan that waits for people need not be held as well
 		for _, n := range req.recheckedPlaces {
 			req.HeldTokens = append(req.HeldTokens, req.Instances[n].Token)
 		}
 	}
 }
 
-// StartRecheck returns the Request that asks a second time for the answer just given; nil: none is due. The second
-// Request has its instances among other ones, in another order.
+// StartRecheck returns the Request that asks a second time for the answer just given; nil if none is due. In its prompt
+// the instances have other neighbours than in the first, and another order.
 func (l *Loop) StartRecheck() *turn.RequestInput {
 	req := l.requestInFlight
 	if req == nil || req.Reply == nil || len(req.recheckedPlaces) == 0 {
@@ -69,7 +69,7 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 	for place, n := range order {
 		places[n] = place + 1
 	}
-	l.TurnCount++ // it uses up a line of a script
+	l.TurnCount++ // the recheck uses up a line of a scripted LLM
 	input.Turn += max(1, req.Reply.HTTPAttempts)
 	input.Recheck = &turn.Recheck{Calls: req.Reply.Calls, Positions: map[string]int{}}
 	if by := req.Reply.AnsweringLLM; by != nil {
@@ -86,7 +86,7 @@ func (l *Loop) StartRecheck() *turn.RequestInput {
 }
 
 // ApplyRecheck applies the end of a recheck, however it ended. It returns what to send to instances: the Calls that
-// were held, and those that a person must review because the second answer differed.
+// were held, and Calls that a person must review because the second answer differed.
 func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []ResumedCalls) {
 	at := slices.IndexFunc(l.rechecks, func(c *recheck) bool { return c.input == input })
 	if at < 0 {
@@ -111,9 +111,9 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		}
 		l.Rechecked.AddFailures(failed)
 	}
-	inPlan := l.PendingPlan != nil && l.PendingPlan.Request == input.RequestNumber // its deciders are told
+	inPlan := l.PendingPlan != nil && l.PendingPlan.Request == input.RequestNumber // the Plan's deciders are shown it
 	if inPlan {
-		told := *l.PendingPlan // reports have the other
+		told := *l.PendingPlan // a copy, since reports may share the old one
 		for token, text := range jsonval.Sorted(why) {
 			told.Disagreements = append(told.Disagreements, strings.TrimPrefix(token+": ", ": ")+text)
 		}
@@ -139,15 +139,16 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	return list
 }
 
-// isPlannedOtherwise reports whether a person has put another Call in the place of one of the first answer.
+// isPlannedOtherwise reports whether a person has replaced a Call of the first answer.
 func (l *Loop) isPlannedOtherwise(request int, c turn.DeliveredCall) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
 		return p.Request == request && p.Index == c.Index && !jsonval.Equal(p.Call.RawValue(), c.Call.RawValue())
 	})
 }
 
-// pauseForDisagreement pauses the process, once, if more was decided otherwise than its file allows. A part leaves that
-// to the whole. Of a process that is paused already, whoever resumes it has not seen this.
+// pauseForDisagreement pauses the process, once, if more answers differed than its file allows. A part leaves that to
+// the whole. A process that is paused already is paused for this after its resumption, since whoever resumes it has not
+// seen this reason.
 func (l *Loop) pauseForDisagreement() {
 	settings := l.Idea.Config.Quality
 	if settings.OnLimit == ideafile.PauseProcess && !l.IsPart && !l.PausedForDisagreement && l.PauseReason == nil &&

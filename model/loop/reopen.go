@@ -13,11 +13,11 @@ import (
 	"processidea/model/turn"
 )
 
-// This file works again on instances that have ended. A person reopens one by a correction. Where nobody settles for
-// good before all have (config.settle "together"), a Call that names one reopens it, too.
+// This file reopens instances that have ended. A person reopens an instance with a correction. If instances settle for
+// good only together (config.settle "together"), a Call that names an instance reopens it, too.
 
-// endSettledInstances ends the instances that had settled for now, once every instance has ended: no Call can name them
-// any more.
+// endSettledInstances ends the instances that have settled for now, once every instance has ended, since no Call can
+// name them any more.
 func (l *Loop) endSettledInstances() {
 	if !l.allInstancesEnded() {
 		return
@@ -45,7 +45,7 @@ func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstancePro
 	return list
 }
 
-// reopenNamedInstances reopens the instances that had settled for now and that a Request gave a Call.
+// reopenNamedInstances reopens the instances that had settled for now and got a Call from a Request.
 func (l *Loop) reopenNamedInstances(req *llmRequest) {
 	number := req.RequestNumber
 	for _, token := range req.ReopenableTokens {
@@ -56,7 +56,7 @@ func (l *Loop) reopenNamedInstances(req *llmRequest) {
 		if inst.Status.HasFailed() || (!named && !inst.hasCallFromRequest(number)) {
 			continue
 		}
-		if inst.SettledForNow { // else a person has reopened it meanwhile
+		if inst.SettledForNow { // if not, a person has reopened it meanwhile
 			l.reopenInstance(inst)
 		}
 		inst.LastCoveringRequest, inst.LastPlanningRequest = number, number
@@ -75,7 +75,7 @@ func (p *InstanceProgress) hasCallFromRequest(request int) bool {
 	return false
 }
 
-// reopenInstance has an instance that has ended worked on again: the LLM plans for it from now on.
+// reopenInstance puts an ended instance back to work. From now on the LLM plans for it.
 func (l *Loop) reopenInstance(inst *InstanceProgress) {
 	inst.Status, inst.Fault, inst.SettledForNow, inst.MissingRetries = ideafile.InstanceWorking, nil, false, 0
 	inst.UndoneFor = nil
@@ -86,7 +86,7 @@ func (l *Loop) reopenInstance(inst *InstanceProgress) {
 	l.HasUnsealedChanges = true
 }
 
-// instancesToReopen returns the instances that a correction reopens, or why one of them cannot be.
+// instancesToReopen returns the instances that a correction reopens, or why one of them cannot be reopened.
 func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err error) {
 	for _, token := range tokens {
 		inst := l.byToken[token]
@@ -107,8 +107,8 @@ func (l *Loop) instancesToReopen(tokens []string) (list []*InstanceProgress, err
 	return list, nil
 }
 
-// reopenByPerson reopens an instance. If the instance has been notified of its end, it is started anew: TakeRestarts
-// returns it.
+// reopenByPerson reopens an instance. If the instance's workflow has been notified of its end, it must be started anew,
+// and TakeRestarts returns it.
 func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload) {
 	reported := !inst.SettledForNow && !slices.Contains(l.newlyEndedInstances, inst)
 	l.newlyEndedInstances = jsonval.Filter(l.newlyEndedInstances,
@@ -119,7 +119,7 @@ func (l *Loop) reopenByPerson(inst *InstanceProgress, s approval.SteeringPayload
 		inst.ReopenReason += ": " + s.Reason
 	}
 	if reported {
-		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // that was free for others
+		inst.QuotaClaim.GrantedQuota = inst.QuotaClaim.UsedQuota() // the rest was free for others
 		l.restarts = append(l.restarts, inst)
 	}
 }
@@ -142,7 +142,7 @@ func (p *InstanceProgress) CallReports() (list []turn.CallReport) {
 	return list
 }
 
-// InstanceEndedError reports that a message names an instance that has ended.
+// InstanceEndedError returns the error of a message that names an ended instance.
 func InstanceEndedError(token string, status ideafile.InstanceStatus) error {
 	text := fmt.Sprintf("instance %s has %s", token, status)
 	if token == "" {

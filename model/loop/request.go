@@ -8,8 +8,8 @@ import (
 	"processidea/model/turn"
 )
 
-// composeRequest composes the next Request: questions alone where a ready instance has some; the output alone where
-// every instance has ended; all ready instances otherwise.
+// composeRequest composes the next Request. If ready instances have questions, it asks only these; if every instance
+// has ended, only for the output. Otherwise it covers all ready instances that fit.
 func (l *Loop) composeRequest() *turn.RequestInput {
 	input := &turn.RequestInput{ProcessID: l.ProcessID, RequestNumber: l.PriorRequests + l.RequestCount + 1,
 		Turn:       l.TurnCount + 1,
@@ -42,11 +42,12 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 	return input
 }
 
-// requestSizeChange names the rule that a Request covers no more instances than its size, however many were added.
+// requestSizeChange names the rule that a Request covers no more instances than quality.SizeFor allows, however many
+// were added.
 const requestSizeChange = "the size of a Request bounds its instances"
 
-// fitIntoRequest picks, of the instances that are ready, those whom one Request covers. Those that came first do so
-// again, so that the LLM hears what failed of their Calls before it makes the same mistake with others.
+// fitIntoRequest picks the ready instances that one Request covers. The first ones come first again, so that the LLM
+// learns which of their Calls failed before it makes the same mistake with others.
 func (l *Loop) fitIntoRequest(ready []*InstanceProgress) []*InstanceProgress {
 	size := quality.SizeFor(l.Idea, l.bindings).First
 	if len(ready) <= size || !l.KnowsChange(requestSizeChange) {
@@ -99,7 +100,7 @@ func (l *Loop) AllInstancesInput() *turn.RequestInput {
 	return input
 }
 
-// RequestInFlight returns the Request in flight; nil: none.
+// RequestInFlight returns the Request in flight, or nil.
 func (l *Loop) RequestInFlight() *turn.RequestInput {
 	if l.requestInFlight == nil {
 		return nil

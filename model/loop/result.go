@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// notWrittenResults lists what State did not take, instance by instance.
+// notWrittenResults lists what was not written to State, instance by instance.
 func (l *Loop) notWrittenResults() (list []UnwrittenResult) {
 	for _, inst := range l.Instances {
 		for _, c := range inst.CallReports() {
@@ -89,7 +89,7 @@ func (l *Loop) Result(status Status, withStates bool) Result {
 	return r
 }
 
-// FinalStatus is the status of a process that is finished.
+// FinalStatus returns the status of a finished process.
 func (l *Loop) FinalStatus() Status {
 	if l.firstFailure() != nil {
 		return StatusFailed

@@ -13,8 +13,8 @@ import (
 // resumedEndChange names the rule that a resumed solution may end the process, as a reply may.
 const resumedEndChange = "a resumed solution may end the process"
 
-// ResumedCalls are the unfinished Calls of one Request of the earlier process, which an instance is sent when it has
-// started.
+// ResumedCalls are Calls of one Request that are sent to an instance past the stream of the reply, such as the
+// unfinished Calls of an earlier process.
 type ResumedCalls struct {
 	Token   string
 	Request int
@@ -23,7 +23,7 @@ type ResumedCalls struct {
 	Known bool
 }
 
-// dropHistoryMessages removes errors and records from the Idea: restoreHistory reads them.
+// dropHistoryMessages removes errors and records from the Idea's context, since restoreHistory reads them.
 func (l *Loop) dropHistoryMessages() {
 	left := jsonval.Filter(l.Idea.Context, func(m ideafile.Message) bool { return !turn.IsHistoryMessage(m) })
 	if len(left) < len(l.Idea.Context) {
@@ -31,7 +31,7 @@ func (l *Loop) dropHistoryMessages() {
 	}
 }
 
-// restoreHistory restores what the context records of the process whose Idea this one starts from.
+// restoreHistory restores what the context records about the earlier process, from whose Idea this one starts.
 func (l *Loop) restoreHistory(context []ideafile.Message) {
 	tokens := l.InstanceTokens()
 	if n, err := jsonval.ReadPositiveInt(jsonval.At(l.Idea.Source, "meta", "request")); err == nil {
@@ -55,7 +55,7 @@ func (l *Loop) restoreHistory(context []ideafile.Message) {
 	l.restoreOutput()
 }
 
-// restoreOutput takes the output of the process before, where every instance had ended in it: it is final then.
+// restoreOutput takes the output of the earlier process if every instance had ended there, since it is final then.
 func (l *Loop) restoreOutput() {
 	solution := jsonval.AsObject(l.Idea.Source["solution"])
 	out := solution["output"]
@@ -66,12 +66,12 @@ func (l *Loop) restoreOutput() {
 	written := l.Idea.OutputSchema.WithoutNulls(out)
 	if final, f := l.resolveAndCheckOutput(written); f == nil {
 		l.setOutput(final, nil)
-		l.WiredOutput = written // the parts of a whole have the same
+		l.WiredOutput = written // so that all parts of a whole have the same
 	}
 }
 
-// restoreErrors keeps the errors of the context for the instances at work that they name; for all of these where they
-// name none.
+// restoreErrors keeps each error of the context for the instances at work that it names, or for all instances at work
+// if it names none.
 func (l *Loop) restoreErrors(context []ideafile.Message) {
 	for _, msg := range context {
 		t, ok := turn.ReadContextError(msg)
@@ -90,7 +90,7 @@ func (l *Loop) restoreErrors(context []ideafile.Message) {
 // restoreStatus restores how an instance had ended, from its last State message.
 func (l *Loop) restoreStatus(msg ideafile.Message) {
 	inst := l.byToken[msg.InstanceToken]
-	forgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and with it what a Plan would match
+	forgotten := msg.InstanceEndStatus == ideafile.InstanceForgotten // and so is what a Plan's condition would match
 	if inst == nil || msg.PayloadKind != ideafile.TypeState || inst.NoPlanMatched && !forgotten {
 		return
 	}
@@ -104,7 +104,7 @@ func (l *Loop) restoreStatus(msg ideafile.Message) {
 	}
 }
 
-// restoreCall restores a Call of the earlier process: as a fact where it had ended, else as a Call to resume.
+// restoreCall restores a Call of the earlier process: as a fact if it had ended, otherwise as a Call to resume.
 func (l *Loop) restoreCall(p turn.RecordedCall) {
 	l.PriorRequests = max(l.PriorRequests, p.Request)
 	key := p.CallKey()
@@ -119,7 +119,7 @@ func (l *Loop) restoreCall(p turn.RecordedCall) {
 		inst.LastPlanningRequest = max(inst.LastPlanningRequest, p.Request)
 		status := v
 		if key.IsUndo() && !status.IsFinal() {
-			continue // an undo goes on only where it was begun
+			continue // an undo goes on only in the process that began it
 		}
 		if status.IsFinal() {
 			c := p.Report(token)
@@ -156,8 +156,8 @@ func (l *Loop) TakeResumedCalls() []ResumedCalls {
 // HasResumedCalls reports whether TakeResumedCalls has Calls to return.
 func (l *Loop) HasResumedCalls() bool { return len(l.resumedCalls) > 0 }
 
-// ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request: in
-// the instances that were ready for it, those that the record does not call done.
+// ResumeRecordedCalls resumes the Calls of the Idea's solution too, as if they were the reply to the first Request. It
+// resumes them in the instances that are ready for a Request, except where the record has an equal Call as done.
 func (l *Loop) ResumeRecordedCalls() {
 	solution := jsonval.AsObject(l.Idea.Source["solution"])
 	calls := jsonval.AsList(solution["calls"])
@@ -189,8 +189,8 @@ func (l *Loop) ResumeRecordedCalls() {
 	}
 }
 
-// resumeEnd applies the end and the notes of a solution, as if it were a reply about the instances that were ready for
-// it. It ignores an output that does not hold for each of them; the LLM is asked for a new one.
+// resumeEnd applies the end and the notes of a solution, as if it were a reply about the ready instances. It ignores an
+// output that does not hold for each of these; the LLM is asked for a new one.
 func (l *Loop) resumeEnd(ready []*InstanceProgress, reply *turn.LLMReply) {
 	req := &llmRequest{RequestInput: &turn.RequestInput{RequestNumber: l.PriorRequests, MayBeLast: l.mayBeLast(ready)},
 		Reply: reply}

@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// SentNotices holds the notices that people were sent of Calls that wait for them, by digest.
+// SentNotices has the notices that were sent to people about Calls that wait for them, by digest.
 type SentNotices map[string]approval.Notice
 
 // TakeChanges returns the changes since its last call.
@@ -23,7 +23,7 @@ func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
 			switch {
 			case !known:
 				n.NewlyWaiting = append(n.NewlyWaiting, after)
-				// nobody was notified before, and the people it was escalated to must hear of it
+				// nobody was notified before, and the people it was escalated to must be notified
 				if len(after.EscalatedTo) > 0 {
 					n.Escalations = append(n.Escalations, after)
 				}

@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// settleInstances decides, after a whole reply, which instances have reached their goal: those that got no Call.
+// settleInstances settles, after a whole reply, the instances that got no Call, and takes the reply's notes and output.
 func (l *Loop) settleInstances(req *llmRequest) {
 	l.takeNotes(req)
 	wasFinished := req.Reply.Finished
@@ -28,7 +28,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 		}
 	}
 	if l.Idea.OutputSchema != nil && req.Reply.Output != nil && !l.HasOutput && l.wiredRequest != req {
-		draftCounts := req.DraftOutput == nil || l.DraftOutput != nil // the one that it puts right
+		draftCounts := req.DraftOutput == nil || l.DraftOutput != nil // the draft to be corrected is still kept
 		isDraft := wasFinished && req.OthersAreKnown && draftCounts && l.keepOutputAsDraft(req)
 		if !isDraft {
 			l.addError(diag.Faultf(turn.CodeOutputTooEarly,
@@ -43,7 +43,7 @@ func (l *Loop) settleInstances(req *llmRequest) {
 }
 
 // settleReachedGoals settles instances without asking the LLM, once the Calls of a whole Plan have ended well. These
-// are the instances whose State holds all that their schema requires, and those without such a goal for which the LLM
+// are the instances whose State has all that their schema requires, and instances without such a goal for which the LLM
 // said that nothing is left to plan. If a Call failed and no other made up for it, or a part of the reply was wrong,
 // the LLM is asked first. An instance with a Request in flight never settles, since that reply may still break off.
 func (l *Loop) settleReachedGoals() {
@@ -62,14 +62,14 @@ func (l *Loop) settleReachedGoals() {
 	}
 }
 
-// isPlannedInFlight reports whether a Request is in flight whose reply plans for an instance.
+// isPlannedInFlight reports whether the reply to the Request in flight may plan for an instance.
 func (l *Loop) isPlannedInFlight(inst *InstanceProgress) bool {
 	return l.requestInFlight != nil && len(l.requestInFlight.Questions) == 0 &&
 		inst.LastCoveringRequest == l.requestInFlight.RequestNumber
 }
 
-// noteLastReply records that the LLM wants to plan nothing more for the instances of a Request, if it was able to say
-// so.
+// noteLastReply records that the LLM wants to plan nothing more for the instances of a Request, if the reply says so
+// and was allowed to.
 func (l *Loop) noteLastReply(req *llmRequest) {
 	if !req.MayBeLast || !req.Reply.Finished {
 		return
@@ -79,22 +79,23 @@ func (l *Loop) noteLastReply(req *llmRequest) {
 	}
 }
 
-// mayBeLast reports whether the LLM may call the reply to a Request about these instances the last one. That takes an
-// instance without a goal in State, and a process without an output: the References of an output would say the same.
+// mayBeLast reports whether the LLM may call its reply to a Request about these instances the last one. At least one of
+// them must have no goal in State, and the process must need no output, since the References of an output would say the
+// same.
 func (l *Loop) mayBeLast(instances []*InstanceProgress) bool {
 	return l.Idea.OutputSchema == nil && !l.Idea.Config.AskLLMBeforeSettling &&
 		slices.ContainsFunc(instances, l.hasNoGoal)
 }
 
-// hasNoGoal reports whether the State schema requires nothing that an instance did not start with. The instance reports
-// the same, but later.
+// hasNoGoal reports whether an instance started with all that the State schema requires. The instance reports the same
+// (HasGoal), but later.
 func (l *Loop) hasNoGoal(inst *InstanceProgress) bool {
 	schema := ideafile.InstanceViewOf(l.Idea.Context, inst.Token).SchemaByKind[ideafile.TypeState]
 	return len(statelog.MissingRequiredPaths(schema, inst.state.InitialValue)) == 0
 }
 
-// hasRequired reports whether an instance that is ready for a Request needs none, if its Plan has not failed and its
-// instructions are fulfilled.
+// hasRequired reports whether an instance that is ready for a Request needs no Request, provided its Plan has not
+// failed and its instructions are fulfilled.
 func (p *InstanceProgress) hasRequired() bool {
 	replyFinished := !p.HasGoal && p.LastWantedRequest == p.LastPlanningRequest
 	return (p.HasGoal || replyFinished) && len(p.MissingRequiredPaths) == 0 && p.LastPlanningRequest > 0 &&
@@ -102,21 +103,22 @@ func (p *InstanceProgress) hasRequired() bool {
 		len(p.Questions) == 0 && p.PlanFailure == nil
 }
 
-// isShownForErrorsAlone reports whether an instance has reached its goal and would have settled, had all of its last
-// Plan gone well.
+// isShownForErrorsAlone reports whether an instance has reached its goal, and did not settle only because not all of
+// its last Plan went well.
 func (l *Loop) isShownForErrorsAlone(inst *InstanceProgress, outputOnly bool) bool {
 	return !outputOnly && inst.HasGoal && l.missingToSettle(inst) == nil && inst.ReopenReason == "" &&
 		!inst.RevisedSinceRequest &&
 		inst.LastPlanningRequest > 0 && !l.Idea.Config.AskLLMBeforeSettling
 }
 
-// hasCallWithoutInstance reports whether a Request planned a Call that names no instance it covered: it may have been
-// meant for any.
+// hasCallWithoutInstance reports whether a Request planned a Call that names none of its instances, and so may have
+// been meant for any.
 func (l *Loop) hasCallWithoutInstance(request int) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool { return p.Unassigned && p.Request == request })
 }
 
-// wouldCompleteBySettling reports whether the process reaches its goal if some instances settle by a Request.
+// wouldCompleteBySettling reports whether the instances in settling may all settle by a Request, and no other is at
+// work.
 func (l *Loop) wouldCompleteBySettling(settling []*InstanceProgress, req *llmRequest) bool {
 	if l.anyInstance(func(inst *InstanceProgress) bool {
 		return inst.isWorking() &&
@@ -143,8 +145,8 @@ func (l *Loop) instancesThatMaySettle(req *llmRequest) (list []*InstanceProgress
 }
 
 // settleOrAskAgain settles an instance, unless State lacks what its schema requires or a step of its instructions is
-// not fulfilled. Then the next Request reports the lack, at most maxMissingRetries times, before the instance fails.
-// All Calls of one Request count as one attempt.
+// not fulfilled. In that case the next Request reports the lack; after maxMissingRetries times the instance fails. All
+// Calls of one Request count as one attempt.
 func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 	lack := l.missingToSettle(inst)
 	switch {
@@ -162,8 +164,8 @@ func (l *Loop) settleOrAskAgain(inst *InstanceProgress) {
 func (l *Loop) lacksSomething(inst *InstanceProgress) bool { return l.missingToSettle(inst) != nil }
 
 // takeReplyOutput takes the output of the reply that ends the process, and reports whether the instances may settle. It
-// ignores the output of a Request that did not cover all instances, since a closing Request follows, and that of a part
-// whose Plans wire the output of the whole. A bad output is reported in the next Request.
+// ignores the output if mayReplyGiveOutput is false, since a closing Request follows, and in a part whose Plans give
+// the output of the whole. A bad output is reported in the next Request.
 func (l *Loop) takeReplyOutput(req *llmRequest) bool {
 	if !l.mayReplyGiveOutput(req) || (l.IsPart && !l.anyInstance(l.lacksPlanOutput)) {
 		return true
@@ -190,7 +192,7 @@ func (l *Loop) refuseOutput(f *diag.Fault) {
 	}
 }
 
-// resolveAndCheckOutput resolves the References of an output that came without Calls.
+// resolveAndCheckOutput resolves the References of an output over all instances, and checks it.
 func (l *Loop) resolveAndCheckOutput(out any) (any, *diag.Fault) {
 	if out == nil {
 		return nil, diag.Faultf(ideafile.CodeBadOutput, "there are no calls and no output; the output form wants one")

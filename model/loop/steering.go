@@ -13,8 +13,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// ApplyRevision applies a correction: messages that follow all others, and limits. It returns the instances to send it
-// to. If it returns an error, nothing has changed.
+// ApplyRevision applies a correction: messages, which go behind all others, and limits. It returns the instances to
+// which the correction must be sent. If it returns an error, nothing has changed.
 func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstanceProgress, err error) {
 	context, tokens, err := ideafile.ExtractReopenedTokens(
 		l.WithInstanceTokensResolved(ideafile.NumberDirectPlans(l.Idea.Context, s.Context)))
@@ -39,7 +39,7 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	behind := len(l.Idea.Context)
 	l.Idea = l.Idea.WithMessages(messages)
 	if len(messages) > 0 {
-		l.DraftOutput = nil // another output may be wanted now: it is asked for with every State shown
+		l.DraftOutput = nil // another output may be wanted: the LLM will be shown every State when asked for it
 		l.forgetOutputPlans()
 	}
 	l.setLimits(s.Limits)
@@ -57,15 +57,15 @@ func (l *Loop) ApplyRevision(s approval.SteeringPayload) (touched []*InstancePro
 	return touched, nil
 }
 
-// WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, where these are
-// spelled as they are typed.
+// WithInstanceTokensResolved returns people's messages with the tokens of the instances that they name, in place of
+// these tokens as people typed them.
 func (l *Loop) WithInstanceTokensResolved(context []any) []any {
 	return ideafile.WithTokensNormalized(context, spelling.NewTokenIndex(l.InstanceTokens()).FindToken)
 }
 
 // CheckCallWaiting explains why a Call does not wait for a person, as far as its instance has reported. For an unknown
-// Call it proposes similar ones, which takes long; briefly, asked only then, turns the proposals off (nil: they are
-// on).
+// Call it proposes similar ones, which takes long. briefly, which is called only then, turns the proposals off; nil
+// leaves them on.
 func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	token, known := l.FindInstance(ideafile.InstanceTokenOfCallID(call))
 	key, isCall := ideafile.ParseCallKey(call)
@@ -84,12 +84,12 @@ func (l *Loop) CheckCallWaiting(call string, briefly func() bool) error {
 	return approval.UnknownCallError(call, nil, pending)
 }
 
-// ErrNoPlanToReplace refuses a Plan that is to run directly where none does.
+// ErrNoPlanToReplace refuses a Plan that is to run directly if no Plan runs directly that it could replace.
 var ErrNoPlanToReplace = errors.New("it could only replace a Plan that runs directly, and none does; without its " +
 	"stage it guides the next Request")
 
-// checkCorrections returns the instances that messages are about, each with whether they change its view, or why one of
-// the messages cannot be applied. A message without a payload, such as text, is for the LLM only.
+// checkCorrections returns the instances that messages are about, each with whether the messages change its view, or
+// why one of the messages cannot be applied. A message without a payload, such as text, is for the LLM only.
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
@@ -125,8 +125,8 @@ func (l *Loop) AllCorrectionsAcked() bool {
 	})
 }
 
-// instancesAffectedByRevision lists the instances that a message is about: those at work, or that may be again, and
-// those that are reopened with it.
+// instancesAffectedByRevision lists the instances that a message is about: the one that it names or, if it names none,
+// all that are at work, have settled only for now, or are reopened with it.
 func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
 	reopened []*InstanceProgress) ([]*InstanceProgress, error) {
 	if msg.InstanceToken != "" {
@@ -144,7 +144,8 @@ func (l *Loop) instancesAffectedByRevision(msg ideafile.Message,
 	}), nil
 }
 
-// CheckStateCorrection returns why a correction does not fit a State; the view is the instance's before it.
+// CheckStateCorrection returns why a correction does not fit a State; view is what the instance saw before the
+// correction.
 func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, state *statelog.State) error {
 	schema := view.SchemaByKind[ideafile.TypeState]
 	if msg.PayloadSchema != nil {
@@ -164,8 +165,8 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 	return nil
 }
 
-// ReadAddedInstances reads messages that add instances to a process, which has those with the tokens. Each names a new
-// one.
+// ReadAddedInstances reads messages that add instances to a process, which already has instances with the given tokens.
+// Each message must name a new instance.
 func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
 	has func(token string) bool) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)

@@ -15,12 +15,13 @@ import (
 	"processidea/model/turn"
 )
 
-// This file makes instances that fail undo what they did (config.onFailure).
+// This file makes instances undo what they did: because they fail (config.onFailure), or because a person ordered it.
 
-// undoUnknownChange names the rule that an instance undoes what it did, too, if all that it may have done is unknown.
+// undoUnknownChange names the rule that an instance is undone even if it is unknown whether any of its Calls took
+// effect.
 const undoUnknownChange = "undo of unknown outcomes"
 
-// mayNeedUndo reports whether there may be something to undo, or an effect that stays.
+// mayNeedUndo reports whether an instance may have something to undo, or an effect that stays.
 func (l *Loop) mayNeedUndo(inst *InstanceProgress) bool {
 	unknown := false
 	//workflowcheck:ignore -- any or none, in any order
@@ -33,8 +34,8 @@ func (l *Loop) mayNeedUndo(inst *InstanceProgress) bool {
 	return unknown && l.KnowsChange(undoUnknownChange)
 }
 
-// planUndo keeps an undo Call and the Call that it undoes, so that Ideas can record them. No Request planned the first,
-// and the second may have been forgotten.
+// planUndo keeps undo Calls and undone Calls, so that Ideas can record them. No Request planned the undo Call, and the
+// undone Call may have been dropped.
 func (l *Loop) planUndo(inst *InstanceProgress, c turn.CallReport) {
 	if !isUndoOrUndone(c) || c.Call.IsZero() {
 		return
@@ -50,7 +51,7 @@ func isUndoOrUndone(c turn.CallReport) bool {
 	return c.CallKey().IsUndo() || c.Status == ideafile.Undone
 }
 
-// Why nothing is taken back of a process that has not ended.
+// The reasons why BeginUndo refuses to undo anything.
 var (
 	ErrUndoAtWork    = errors.New("the process is at work: pause it first, so that all that it did is on record")
 	ErrUndoNotAtRest = approval.Refusal{Code: approval.CodeNotAtRest,
@@ -61,8 +62,9 @@ var (
 		"whole process has ended")
 )
 
-// BeginUndo has instances undo what they did, and returns them. The process is paused meanwhile. Where Plans wait for a
-// person, each Call does: only the instances know what the Plan is. If it returns an error, nothing is undone.
+// BeginUndo makes instances undo what they did, and returns them. The process must be paused. If Plans wait for a
+// person, each undo Call does, since only the instances know the undo's Plan. If BeginUndo returns an error, nothing is
+// undone.
 func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceProgress, err error) {
 	token, named := o.NamedInstance()
 	found, known := l.FindInstance(token)
@@ -90,8 +92,8 @@ func (l *Loop) BeginUndo(o approval.UndoOrder, now time.Time) (list []*InstanceP
 	return list, nil
 }
 
-// TakeEndedUndo returns, once, an order of BeginUndo that has ended, and the Calls that could not be undone; nil: none
-// has ended. The next Request of each instance reports it.
+// TakeEndedUndo returns, once, an order of BeginUndo that all its instances have carried out; nil if there is none.
+// refusal names the Calls that could not be undone. The next Request about each instance reports the undo.
 func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	var list []*InstanceProgress
 	for _, inst := range l.Instances {
@@ -133,7 +135,7 @@ func (l *Loop) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	return o, refusal
 }
 
-// endWithdrawn ends an instance that failed and has undone what it could.
+// endWithdrawn keeps the result of an ordered undo, and ends an instance that failed and has undone what it could.
 func (l *Loop) endWithdrawn(inst *InstanceProgress, t turn.Withdrawn) {
 	if inst.UndoneBy != nil {
 		inst.TookBack = &t

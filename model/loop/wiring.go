@@ -9,8 +9,8 @@ import (
 	"processidea/model/turn"
 )
 
-// KnownOutputChange names the rule that an output of known values may be given beside Calls, and that instances that
-// have reached their goal settle while an output waits for others.
+// KnownOutputChange names two rules. An output of known values may be given beside Calls. Instances that have reached
+// their goal settle while an output waits for other instances.
 const KnownOutputChange = "an output beside Calls may hold what is known"
 
 // DraftOutputChange names two rules. An output that did not count, since not all Calls ended as planned, is corrected
@@ -32,7 +32,7 @@ func (l *Loop) doesReplyWireOutput(req *llmRequest) bool {
 }
 
 // mayReplyGiveOutput reports whether the output of a reply can be the output of the whole process: the reply is about
-// every instance, or what the LLM said of the others still holds.
+// every instance, or what the LLM said about the others still holds.
 func (l *Loop) mayReplyGiveOutput(req *llmRequest) bool {
 	return len(req.Instances) == len(l.Instances) || req.resumesFinalOutput ||
 		l.holdBeyond(l.coveredInstances(req.RequestInput))
@@ -44,7 +44,7 @@ func (l *Loop) wireOutput(req *llmRequest) {
 	l.noteOutputPlans()
 }
 
-// noteOutputPlans notes which Calls of each instance the output takes to be its last ones.
+// noteOutputPlans notes, for each instance, the Request whose Calls the output takes to be the instance's last ones.
 func (l *Loop) noteOutputPlans() {
 	if !l.KnowsChange(DraftOutputChange) {
 		return
@@ -56,21 +56,21 @@ func (l *Loop) noteOutputPlans() {
 
 // requestOfWiredOutput returns the Request whose Calls the wired output takes to be the instance's last ones.
 func (l *Loop) requestOfWiredOutput(inst *InstanceProgress) int {
-	if inst.OutputPlanRequest > 0 { // a query asks too, which must not ask for changes of the rules
+	if inst.OutputPlanRequest > 0 { // queries come here too, and a query must not call KnowsChange
 		return inst.OutputPlanRequest
 	}
 	return l.wiredRequest.RequestNumber
 }
 
-// awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds: no Request is made about it
-// before that is known.
+// awaitsWiredOutput reports whether an instance reaches its goal if the wired output holds. No Request is made about
+// the instance before that is known.
 func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
 	return l.wiredRequest != nil && inst.LastPlanningRequest == l.requestOfWiredOutput(inst) && len(inst.Questions) == 0
 }
 
-// settleOrDropWiredOutput ends the process by the wired output once all its Calls have their values, or drops that
-// output. It is dropped, too, rather than have instances that are done wait for another one's person; such as have
-// reached their goal settle, and wait for nobody.
+// settleOrDropWiredOutput ends the process with the wired output once all its Calls have their values, or drops that
+// output. It also drops the output if instances that are done would have to wait for a person's decision on another
+// instance. Instances that have reached their goal do not count: they settle without waiting.
 func (l *Loop) settleOrDropWiredOutput() {
 	if l.wiredRequest == nil {
 		return
@@ -79,7 +79,7 @@ func (l *Loop) settleOrDropWiredOutput() {
 	for _, inst := range l.Instances {
 		switch {
 		case inst.Status.HasFailed() && l.KnowsChange(DraftOutputChange):
-			l.dropWiredOutput() // it speaks of an instance that has failed since
+			l.dropWiredOutput() // the output includes an instance that has failed since
 			return
 		case !inst.isWorking():
 		case l.breaksWiredOutput(inst):
@@ -104,8 +104,8 @@ func (l *Loop) settleOrDropWiredOutput() {
 	l.dropWiredOutput()
 }
 
-// settlesWhileOutputWaits reports whether an instance settles by its goal, whatever happens to the output that was
-// given beside its Calls.
+// settlesWhileOutputWaits reports whether an instance settles because it has reached its goal, whatever happens to the
+// output that was given beside its Calls.
 func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 	return inst.HasGoal && inst.hasRequired() && !l.Idea.Config.AskLLMBeforeSettling &&
 		l.KnowsChange(KnownOutputChange) &&
@@ -113,8 +113,8 @@ func (l *Loop) settlesWhileOutputWaits(inst *InstanceProgress) bool {
 }
 
 // keepOutputAsDraft keeps an output that does not count, or no longer holds for some instances, so that it may be
-// corrected for them. It reports whether it did. After a person's revision it keeps none, since another output may be
-// wanted.
+// corrected for these. It reports whether it kept the output. After a person's revision it does not, since another
+// output may be wanted.
 func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	revised := l.anyInstance(func(inst *InstanceProgress) bool { return inst.RevisedSinceRequest })
 	canBeShown := !jsonval.ContainsBlobHandle(req.Reply.Output) // the LLM sees only the beginning of a stored value
@@ -129,7 +129,7 @@ func (l *Loop) keepOutputAsDraft(req *llmRequest) bool {
 	return true
 }
 
-// dropWiredOutput drops the wired output. If it was not taken, the next Request reports that.
+// dropWiredOutput drops the wired output. If the output was not taken, the next Request reports that.
 func (l *Loop) dropWiredOutput() {
 	if !l.HasOutput {
 		l.addError(diag.Faultf(turn.CodeOutputTooEarly,
@@ -142,15 +142,15 @@ func (l *Loop) dropWiredOutput() {
 }
 
 // breaksWiredOutput reports whether a wired output can no longer hold for an instance. An output of known values no
-// longer holds once a person decided differently.
+// longer holds once a person has overruled the LLM on a Call.
 func (l *Loop) breaksWiredOutput(inst *InstanceProgress) bool {
 	isOfKnownValues := !HasOnlyReferences(l.Idea.OutputSchema.WithoutNulls(l.wiredRequest.Reply.Output))
 	return l.departsFromPlan(inst, l.requestOfWiredOutput(inst), isOfKnownValues)
 }
 
-// departsFromPlan reports whether an instance came out otherwise than a Request planned: it joined later, was planned
-// for anew or corrected, a Call failed and nothing makes up for it, or its Calls ended without all their values; or a
-// person overruled one, where that counts.
+// departsFromPlan reports whether an instance departs from what a Request planned: it joined later, was planned for
+// anew or corrected, a Call failed and no other makes up for it, or its Calls ended without all their values. If
+// overrulingCounts, it also departs if a person overruled the LLM on a Call.
 func (l *Loop) departsFromPlan(inst *InstanceProgress, request int, overrulingCounts bool) bool {
 	plan := l.planOf(inst, request)
 	if inst.LastPlanningRequest != request || inst.RevisedSinceRequest || plan.Failed() {
@@ -202,7 +202,7 @@ func (l *Loop) planOf(inst *InstanceProgress, request int) PlanResult {
 	return p
 }
 
-// writtenCall is a Call of an instance as it was planned; the zero WrittenCall where that is not known.
+// writtenCall returns a Call of an instance as it was planned, or the zero WrittenCall if that is not known.
 func (l *Loop) writtenCall(inst *InstanceProgress, key ideafile.CallKey) (call ideafile.WrittenCall) {
 	for _, planned := range l.PlannedCalls {
 		if planned.key() == key && planned.isPlannedFor(inst) {

@@ -27,7 +27,7 @@ func roundTripJSON(t Fataler, from, to any) {
 	}
 }
 
-// CarryLoop returns a Loop after continue-as-new. One that may not be carried now is returned as it is.
+// CarryLoop returns a Loop after continue-as-new. A Loop that cannot be carried now is returned as it is.
 func CarryLoop(t Fataler, idea *ideafile.Idea, bindings ideafile.ToolBindings, l *loop.Loop) *loop.Loop {
 	if !l.CanCarryIntoNextRun() {
 		return l

@@ -25,7 +25,7 @@ func ErrorText(err error) string {
 	return err.Error()
 }
 
-// AnyJSON draws JSON values up to a depth. References, handles, odd keys and odd numbers are frequent among them.
+// AnyJSON draws JSON values up to a depth. References, BlobHandles, odd keys and odd numbers are frequent among them.
 func AnyJSON(depth int) *rapid.Generator[any] {
 	return rapid.Custom(func(t *rapid.T) any {
 		kinds := 6
@@ -57,7 +57,7 @@ func AnyJSON(depth int) *rapid.Generator[any] {
 	})
 }
 
-// AnyText draws texts. Those that mean something to the engine are frequent among them.
+// AnyText draws texts. Texts that mean something to the engine are frequent among them.
 func AnyText() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{"", "a", "b.c", "x y", "†", "††", "†state.a", "††state.a", "†blob", "††blob",
@@ -76,7 +76,7 @@ func MustDecodeJSON(s string) any {
 	return v
 }
 
-// Fataler is what testing.TB and rapid.TB have in common that the helpers here need.
+// Fataler is the part that testing.TB and rapid.TB share and that these helpers need.
 type Fataler interface {
 	Fatalf(format string, args ...any)
 }

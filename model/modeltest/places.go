@@ -12,10 +12,10 @@ import (
 
 // NumberPlace is a place in an Idea file that holds a number or a duration.
 type NumberPlace struct {
-	// Path leads to it by the keys of objects; "*" matches any key, "[]" an item of a list.
+	// Path leads to the place by the keys of objects; "*" matches any key, "[]" an item of a list.
 	Path       []string
 	IsDuration bool
-	// Minimum and Maximum are the minimum and the maximum in the schema; "": none.
+	// Minimum and Maximum are those of the schema; "" if it has none.
 	Minimum, Maximum json.Number
 }
 
@@ -73,7 +73,7 @@ func (w *placeWalk) walk(node any, path []string) {
 
 func (w *placeWalk) add(l NumberPlace) { w.seen[l.String()] = l }
 
-// requiredSiblings are the members without which the ones at a path mean nothing.
+// requiredSiblings maps a path to the members that a value there needs beside it to mean anything.
 var requiredSiblings = map[string]string{
 	"config.prices.*":                   `{"input": 1, "output": 1}`,
 	"config.approval.escalate":          `{"after": "1h", "by": {"people": ["eve"]}}`,
@@ -83,8 +83,7 @@ var requiredSiblings = map[string]string{
 	"context.[]":                        `{"type": "plan", "plan": [], "stage": "complete", "when": true}`,
 }
 
-// WithValue is an Idea with a value at the place; "*" is the first key that the Idea has there. The Idea itself is left
-// as it is.
+// WithValue returns a copy of an Idea with a value at the place. "*" stands for the first key that the Idea has there.
 func (l NumberPlace) WithValue(idea jsonval.Object, value any) jsonval.Object {
 	return jsonval.AsObject(putAt(idea, l.Path, 0, value))
 }
@@ -115,8 +114,8 @@ func putAt(node any, path []string, at int, value any) any {
 	return m
 }
 
-// Edges are the values, as JSON, that test the reading of a place: the smallest and the largest valid value, those just
-// beyond, and values that are not numbers.
+// Edges lists the values, as JSON, that test the reading of a place: the smallest and the largest valid value, values
+// just beyond them, and values that are not numbers.
 func (l NumberPlace) Edges() []string {
 	beyond := strings.Fields(`0 -1 1.5 1e-10 -0.5 9007199254740993 9223372036854775807 1e300
 		"1" "many" "" true [] {} "NaN" "Infinity" "Inf" -0 -0.0 1e-300 "0x10" "1_000" "５" null`)
@@ -136,7 +135,7 @@ func (l NumberPlace) Edges() []string {
 	return edges
 }
 
-// Smallest and Largest are the values, as JSON, between which the place takes all.
+// Smallest is the smallest value, as JSON, that the place takes.
 func (l NumberPlace) Smallest() string {
 	if l.IsDuration {
 		return `"` + jsonval.MinDuration.String() + `"`

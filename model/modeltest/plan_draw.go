@@ -48,7 +48,7 @@ func (p DrawnPlan) String() string {
 // PlanOptions bound what a random Plan may hold.
 type PlanOptions struct {
 	Calls, Requests int
-	// OnlyWriteOnce leaves out update methods, NoWholeState Calls that write the whole State.
+	// OnlyWriteOnce leaves out update methods. NoWholeState leaves out Calls that write the whole State.
 	OnlyWriteOnce, NoWholeState bool
 
 	paths []string
@@ -161,7 +161,7 @@ func drawReference(t *rapid.T, opts PlanOptions) any {
 	for i := range oneOf(t, "terms", 1, 1, 2, 2, 3) {
 		term := referenceTo(oneOf(t, "read", append([]string{"", "x", "x.never"}, opts.paths...)...))
 		if term == "†input.x.never" && i == 0 {
-			term = "†input.x" // by itself it would always be absent
+			term = "†input.x" // alone, †input.x.never would always be absent
 		}
 		if i == 0 {
 			text = term
@@ -185,7 +185,8 @@ func drawOutputPaths(t *rapid.T, opts PlanOptions, path string) string {
 	return text
 }
 
-// drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that it does not have.
+// drawBranchChoice draws the branch that a result names: none, one of the output path's, or one that the output path
+// lacks.
 func drawBranchChoice(t *rapid.T, text string, result resultFunc) resultFunc {
 	branches := strings.Split(text, " || ")
 	chosen := oneOf(t, "taken", append([]string{"", "", "nowhere"}, branches...)...)

@@ -67,7 +67,7 @@ func (p *PlanExecution) Accept(c DrawnCall) {
 	p.Instance.AcceptCall(c.Request, c.Index, ideafile.ParseWrittenCall(source))
 }
 
-// EndCall ends the running Call at a position of Running, as it was drawn.
+// EndCall ends the running Call at an index of Running, with its drawn result.
 func (p *PlanExecution) EndCall(at int) {
 	ready := p.Running[at]
 	p.Running = slices.Delete(slices.Clone(p.Running), at, at+1)
@@ -82,7 +82,7 @@ func (p *PlanExecution) endAsDrawn(id string, params, scopes jsonval.Object, ref
 	}
 }
 
-// AnswerLatent answers a latent Call that asks the LLM for its result, as it was drawn.
+// AnswerLatent answers a latent Call, which asks the LLM for its result, with its drawn result.
 func (p *PlanExecution) AnswerLatent(t Fataler, rec *dataflow.CallRecord) {
 	params, err := p.Instance.ResolvedParams(rec)
 	if err != nil {
@@ -150,5 +150,5 @@ func (p *PlanExecution) Outcome() string {
 	return b.String()
 }
 
-// PickFirst chooses the plainest order: all Calls are accepted first, then what started first ends first.
+// PickFirst chooses the plainest order: all Calls are accepted first, and then end in the order in which they started.
 func PickFirst(int) int { return 0 }

@@ -41,7 +41,7 @@ func drawReply(t *rapid.T, in *turn.RequestInput) string {
 	return jsonval.EncodeToString(jsonval.Object{"calls": calls, "output": output, "finished": finished})
 }
 
-// RunDrawnProcess plays a process of two instances with random replies until it is over or paused, or for twelve
+// RunDrawnProcess plays a process of two instances with random replies until it has ended or paused, or for twelve
 // Requests. after is called when a Request is concluded.
 func RunDrawnProcess(t *rapid.T, after func(*Scenario, *loop.RequestConclusion)) *Scenario {
 	s := NewScenario(t, oneOf(t, "form", "", `{"type": "object"}`),

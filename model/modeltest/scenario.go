@@ -52,14 +52,14 @@ type Scenario struct {
 	Usage turn.TokenUsage
 	// Unreached are the instances that receive no Call of a Request.
 	Unreached []string
-	// FullyDelivered are the instances that received the whole of a reply that the process loses, and have reported its
-	// outcome.
+	// FullyDelivered are the instances that received a whole reply which the process then loses, and that have reported
+	// its outcome.
 	FullyDelivered    []string
-	rereportedRequest int // the lost Request of which instances report all Calls
+	rereportedRequest int // instances report all Calls of this lost Request
 	// Reported is what each instance has reported of its Calls, by token and Call id.
 	Reported map[string]map[string]dataflow.ReportedCall
-	// CorrectionsAcked counts the corrections that each instance has applied, and Corrections are those that it has
-	// not.
+	// CorrectionsAcked counts the corrections that each instance has applied. Corrections holds those that it has not
+	// applied yet.
 	CorrectionsAcked map[string]int
 	Corrections      map[string][]approval.SteeringPayload
 	named            []string // the instances that the Calls of the last reply are for
@@ -90,7 +90,7 @@ func NewScenarioWithTools(t rapid.TB, tools, output string, rest ...string) *Sce
 	return NewScenarioOf(t, IdeaFrom(t, "{"+strings.Join(append([]string{schema}, rest...), ", ")+"}"), false)
 }
 
-// NewScenarioOf starts a process of an Idea: one by itself, or a part of a whole.
+// NewScenarioOf starts a process of an Idea; with isPart, it is a part of a split process.
 func NewScenarioOf(t rapid.TB, idea *ideafile.Idea, isPart bool) *Scenario {
 	s := &Scenario{
 		T: t, Idea: idea, Now: StartTime,

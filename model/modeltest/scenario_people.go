@@ -18,7 +18,8 @@ func (s *Scenario) Advance(token string) {
 	s.runAndReport(token, s.Instances[token].CarryIntoNextRun().ClosedThroughRequest)
 }
 
-// Decide takes a person's decision on a Call and advances its instance. more are further keys of the signal's payload.
+// Decide gives an instance a person's decision on a Call, and advances the instance. more are further keys of the
+// signal's payload.
 func (s *Scenario) Decide(kind, id string, more ...string) {
 	s.T.Helper()
 	m := jsonval.Object{"call": id, "by": "ann"}
@@ -58,7 +59,8 @@ func (s *Scenario) AddInstances(context string) {
 	s.StartInstances(tokens)
 }
 
-// Revise sends the process a correction, as the signal revise does, and returns the instances that it concerns.
+// Revise sends the process a correction, as the signal revise does, and returns the instances that the correction
+// affects.
 func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	s.T.Helper()
 	r, err := approval.ReadSteering(approval.SteerRevise, DecodeJSON(s.T, payload).(jsonval.Object))
@@ -76,7 +78,7 @@ func (s *Scenario) Revise(payload string) []*loop.InstanceProgress {
 	return touched
 }
 
-// restartReopened starts the dataflow of reopened instances anew, if they had been notified of their end.
+// restartReopened starts the dataflow of reopened instances anew, if they had been told that they had ended.
 func (s *Scenario) restartReopened() {
 	for _, inst := range s.Loop.TakeRestarts() {
 		initial, writes := inst.StateHistory()

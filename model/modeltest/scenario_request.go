@@ -78,7 +78,7 @@ func (s *Scenario) InterruptRequest(end turn.LLMReply, calls ...string) *loop.Re
 		s.runAndReport(token, s.Input.RequestNumber)
 	}
 	if end.WorkerLost {
-		r = turn.LLMReply{} // what the worker received is lost with it; the instances have the Calls
+		r = turn.LLMReply{} // the reply is lost with its worker; the instances have the Calls
 	}
 	r.Fault, r.WorkerLost, r.CallsUndelivered, r.NotRetryable, r.InstancesWithoutCalls = end.Fault, end.WorkerLost,
 		end.CallsUndelivered, end.NotRetryable, nil

@@ -10,7 +10,7 @@ import (
 	"processidea/model/turn"
 )
 
-// adaptationChoices are the schemas of the entries with corrected parameters for one Tool: one choice for each set of
+// adaptationChoices are the schemas of the entries with corrected parameters for one Tool, one for each set of
 // parameter names.
 func (b *formatBuilder) adaptationChoices(t *ideafile.Tool, questions []turn.LLMQuestion) []any {
 	var nameSets [][]string
@@ -55,8 +55,8 @@ func (b *formatBuilder) adaptedParamSchema(t *ideafile.Tool, name string, schema
 	return result
 }
 
-// answersFormat is the format of a reply that holds nothing but results of latent Calls, {"calls": [{"_call",
-// "_output"}]}, and corrected parameters, {"calls": [{"_call", "_params"}]}.
+// answersFormat is the format of a reply that holds only results of latent Calls, {"calls": [{"_call", "_output"}]},
+// and corrected parameters, {"calls": [{"_call", "_params"}]}.
 func answersFormat(idea *ideafile.Idea, request *turn.RequestInput) ResponseFormat {
 	in := ResponseFormatInput{Tools: idea.Tools, ToolInstructions: ToolInstructions(idea)}
 	return buildStrictIfPossible(in, func(b *formatBuilder) any { return b.answersSchema(request.Questions) })

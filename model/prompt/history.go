@@ -13,7 +13,7 @@ import (
 	"processidea/model/turn"
 )
 
-// maxNamedInstances is how many instances a line of the prompt lists by name; of more it gives the number.
+// maxNamedInstances is how many instances a line of the prompt lists by name. If there are more, it gives their number.
 const maxNamedInstances = 12
 
 // maxNamedCalls is how many Calls with the same result a line of the prompt lists by their ids.
@@ -39,7 +39,7 @@ func (w *promptWriter) writeCallHistory() {
 		switch {
 		case !summedUp:
 			w.writeCall(entry)
-		case entry.CallID == ids[0]: // one line for those with the same result, in the place of the first
+		case entry.CallID == ids[0]: // one line for all Calls with the same result, at the place of the first
 			if len(ids) > maxNamedCalls {
 				ids = append(slices.Clone(ids[:maxNamedCalls]), "…")
 			}
@@ -63,7 +63,7 @@ func (w *promptWriter) AnySkipped() bool {
 		func(e turn.PlannedCallSummary) bool { return e.StatusCounts[ideafile.Skipped] > 0 })
 }
 
-// CallIDExample explains the ids of Calls by one whose numbers differ.
+// CallIDExample explains the ids of Calls by an example whose two numbers differ.
 func (w *promptWriter) CallIDExample() string {
 	answer, number := "1", "2"
 	for _, entry := range w.PlanEntries {
@@ -80,8 +80,8 @@ func (w *promptWriter) CallIDExample() string {
 	return text
 }
 
-// doneLabel is how a Call is named that is done wherever it was planned and whose result State shows; false for any
-// other.
+// doneLabel names a Call that is done wherever it was planned, and whose result State shows. It returns false for any
+// other Call.
 func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	output, hasOutput := w.idea.OutputPathOf(entry.Call)
 	if slices.ContainsFunc(entry.Decisions, saysMore) || len(entry.StatusCounts) != 1 || entry.StatusCounts[ideafile.Done] == 0 || len(entry.ResultByInstance) > 0 ||
@@ -91,7 +91,7 @@ func (w *promptWriter) doneLabel(entry turn.PlannedCallSummary) (string, bool) {
 	return oneLine(entry.Call.Tool) + "(…)" + planSuffix(entry) + " → " + oneLine(output.String()), true
 }
 
-// writeCall writes one Call as it was planned, what became of it, and its result where State does not hold that.
+// writeCall writes one Call as it was planned, its outcome, and its result if State does not hold that.
 func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 	w.writeLine("- %s%s %s: %s", entry.CallID, planSuffix(entry), w.callText(entry.Call), w.statusSummary(entry))
 	for token, v := range jsonval.Sorted(entry.ResultByInstance) {
@@ -126,13 +126,14 @@ func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	return text
 }
 
-// saysMore reports whether a person decided otherwise than the LLM had proposed, or gave a reason.
+// saysMore reports whether a person's decision tells more than an approval: it changes the LLM's proposal, or has a
+// reason.
 func saysMore(d turn.InstanceDecision) bool {
 	return d.Decision.Kind != policy.Approve || d.Decision.Reason != ""
 }
 
-// writeDecisions writes what people decided otherwise than the LLM had proposed, or gave a reason for, one line for all
-// instances with the same decision.
+// writeDecisions writes the decisions of people that tell more than an approval, one line for all instances with the
+// same decision.
 func (w *promptWriter) writeDecisions(decisions []turn.InstanceDecision) {
 	var facts []string
 	tokensByFact := map[string][]string{}
@@ -165,7 +166,7 @@ func (w *promptWriter) instancesSuffix(tokens []string) string {
 	}
 }
 
-// inOrder sorts instances as they are shown.
+// inOrder sorts instances in the order in which they are shown.
 func (w *promptWriter) inOrder(tokens []string) []string {
 	position := func(token string) int {
 		return slices.IndexFunc(w.Instances, func(i turn.InstanceInput) bool { return i.Token == token })
@@ -173,7 +174,7 @@ func (w *promptWriter) inOrder(tokens []string) []string {
 	return slices.SortedStableFunc(slices.Values(tokens), func(a, b string) int { return position(a) - position(b) })
 }
 
-// statusSummary describes the outcome of a Call, and in which instances.
+// statusSummary describes the outcomes of a Call, each with its instances.
 func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	var parts []string
 	for _, status := range []ideafile.CallStatus{ideafile.Done, ideafile.Failed, ideafile.Rejected, ideafile.Skipped,
@@ -190,7 +191,8 @@ func (w *promptWriter) statusSummary(entry turn.PlannedCallSummary) string {
 	return strings.Join(parts, ", ")
 }
 
-// writeContextErrors writes what failed, was blocked or was wrong since the last Request, each with its cause.
+// writeContextErrors writes what failed, was blocked or was wrong since the last Request, each with its cause, after
+// the errors of the file.
 func (w *promptWriter) writeContextErrors() {
 	fileErrors := jsonval.Filter(w.idea.Context, func(m ideafile.Message) bool { return m.Type == ideafile.TypeError })
 	errors := jsonval.Filter(w.Errors, func(e turn.ContextError) bool {
@@ -219,7 +221,7 @@ func (w *promptWriter) writeContextErrors() {
 // webAddress matches the server's address in a tool's error. The LLM knows the tool by its name only.
 var webAddress = regexp.MustCompile(`\b(?:[A-Z]{3,7} )?https?://[^\s"]+: `)
 
-// callName is a Call's id with its tool, where it is among the Calls so far.
+// callName is a Call's id, followed by its tool if the Call is among the Calls so far.
 func (w *promptWriter) callName(id string) string {
 	for _, entry := range w.PlanEntries {
 		if entry.CallID == id && entry.Call.Tool != "" {

@@ -45,8 +45,8 @@ func (w *promptWriter) writeSharedContext() {
 	}
 }
 
-// stateFormText has a place for the schema of State. If State may hold only what its schema names, the text says what
-// that means for a Call.
+// stateFormText is a format with a place for the schema of State. If State may hold only what its schema names, the
+// text says what that means for a Call.
 func stateFormText(stateSchema any) string {
 	if m := jsonval.AsObject(stateSchema); m["additionalProperties"] != false {
 		return "Form of State: %s"
@@ -71,7 +71,8 @@ func (w *promptWriter) writeGoal(stateSchema any) {
 		strings.Join(required, ", "))
 }
 
-// allStartWithValue reports whether every instance starts with a value in its State: it is no part of the goal.
+// allStartWithValue reports whether every instance starts with a value of this name in its State. Such a value is no
+// part of the goal.
 func allStartWithValue(views map[string]ideafile.InstanceView, name string) bool {
 	//workflowcheck:ignore -- all or not all, in any order
 	for _, view := range views {
@@ -120,8 +121,9 @@ func (w *promptWriter) writeInstanceStates() {
 	w.writePreviewsRule()
 }
 
-// instanceOrder is a permutation by the seed of the Idea: places in a prompt affect answers, and no instance is to have
-// the same place each time. The rules and the palette stay in front, for prompt caches.
+// instanceOrder returns an order of the instances that depends on the seed of the Idea. Places in a prompt affect
+// answers, so no instance should have the same place each time. The rules and the palette stay in front, for prompt
+// caches.
 func (w *promptWriter) instanceOrder() []int {
 	asked := quality.AskedFirst
 	if w.Recheck != nil {
@@ -130,7 +132,7 @@ func (w *promptWriter) instanceOrder() []int {
 	return quality.Order(w.idea.QualitySeed, w.RequestNumber, asked, len(w.Instances))
 }
 
-// payloadsBesideState lists the payloads of a view but for State, by kind.
+// payloadsBesideState lists the payloads of a view except State, by kind.
 func (w *promptWriter) payloadsBesideState(view ideafile.InstanceView) (kinds []string, payloads []any) {
 	for kind, v := range jsonval.Sorted(view.PayloadByKind) {
 		if kind != ideafile.TypeState {
@@ -160,7 +162,7 @@ func (w *promptWriter) ownPayloads() map[string]jsonval.Object {
 	return own
 }
 
-// withoutSharedValues is a State without the values that all instances share: writeSharedContext writes those.
+// withoutSharedValues is a State without the values that all instances share, which writeSharedContext writes.
 func withoutSharedValues(shared, state any) any {
 	sharedObject, ok := shared.(jsonval.Object)
 	instanceObject, isObject := state.(jsonval.Object)
@@ -201,8 +203,8 @@ func (w *promptWriter) writeInstanceContext(instance turn.InstanceInput, own jso
 	}
 }
 
-// writeReplacement says where an instruction of a file that is one instance's own counts in place of one for all, whose
-// steps may stand with Tools too.
+// writeReplacement says which shared instruction an instance's own instruction of the same file replaces. If the shared
+// one has steps, it names them, since they may also be shown with Tools.
 func (w *promptWriter) writeReplacement(own ideafile.Message) {
 	if own.Instruction == nil {
 		return
@@ -220,7 +222,7 @@ func (w *promptWriter) writeReplacement(own ideafile.Message) {
 	}
 }
 
-// isReplacedInSome reports whether an instance has an instruction of its own in place of this one for all.
+// isReplacedInSome reports whether some instance has an instruction of its own in place of this shared one.
 func (w *promptWriter) isReplacedInSome(shared ideafile.Message) bool {
 	return shared.Instruction != nil && shared.Text != "" && slices.ContainsFunc(w.idea.Context,
 		func(m ideafile.Message) bool {
@@ -228,7 +230,7 @@ func (w *promptWriter) isReplacedInSome(shared ideafile.Message) bool {
 		})
 }
 
-// writeStepsOfTools writes the steps about Tools of an instruction that is one instance's own.
+// writeStepsOfTools writes the steps about Tools of one instance's own instruction.
 func (w *promptWriter) writeStepsOfTools(m ideafile.Message) {
 	for _, tool := range m.ToolNames() {
 		w.writeLine("  For %s:", tool)
@@ -239,7 +241,8 @@ func (w *promptWriter) writeStepsOfTools(m ideafile.Message) {
 // worthNaming is the minimum length of a repeated type that gets a name.
 const worthNaming = 30
 
-// stateForm writes the schema of a State. A long type that the palette has shown as a Tool's result is not repeated.
+// stateForm writes the schema of a State. A long type that the palette has already shown as a Tool's result is only
+// named.
 func (w *promptWriter) stateForm(schema any) string {
 	names := map[string]string{}
 	for _, t := range w.idea.Tools {

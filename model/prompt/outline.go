@@ -12,14 +12,15 @@ import (
 const (
 	maxOutlineBytes    = 3 << 10  // of one value
 	maxAllOutlineBytes = 48 << 10 // of all stored values shown together
-	leastOutlineBytes  = 256      // with less room the beginning is as informative
+	leastOutlineBytes  = 256      // with less room, the beginning of the value is as informative
 	maxOutlinedBytes   = 4 << 20  // a larger stored value is not read for its outline
 	outlineDepth       = 2        // levels below the value itself
-	outlineMembers     = 8        // members of an object or list within it
+	outlineMembers     = 8        // members that a nested object or list may have
 	outlinedKeyBytes   = 200      // a longer key is left out
 )
 
-// outlineTexts are the lengths to which texts in an outline are cut, the first that fits; 0: only the keys.
+// outlineTexts are the lengths to which texts in an outline are cut. The first length at which the outline fits is
+// used; 0 shows only the keys.
 var outlineTexts = []int{120, 60, 30, 12, 0}
 
 // outlineOf outlines an object or a list in room bytes of JSON: every key of an object if there is room, or the first
@@ -61,8 +62,8 @@ func outlineOfObject(m jsonval.Object, room int) (outline jsonval.Object, more i
 	return outline, len(m) - len(outline)
 }
 
-// outlineOfList shows fewer items rather than less of each: a Reference names an item by its place, which needs no
-// outline.
+// outlineOfList shows fewer items rather than less of each item. A Reference names an omitted item by its index, which
+// needs no outline.
 func outlineOfList(list []any, room int) (outline []any, more int) {
 	for _, textLength := range outlineTexts {
 		outline = nil

@@ -6,16 +6,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// shownBytes bounds approximately how much a prompt shows of all States together, and of all inputs: the rest is shown
-// by previews. Every Request repeats them, and is paid for.
+// shownBytes bounds approximately how much a prompt shows of all States together, and of all inputs. Previews show the
+// rest. Every Request repeats what is shown, and is paid for.
 const shownBytes = 256 << 10
 
-// leastPreviewed is the size in bytes below which a value is never shown by a preview, which would hardly be shorter.
+// leastPreviewed is the size in bytes below which a value is never shown by a preview, since the preview would hardly
+// be shorter.
 const leastPreviewed = 512
 
-// fitToPrompt shows the largest of some values by previews if they are too much together: all those above a size, which
-// is halved until the rest fits. Small values beside large ones stay as they are. Values that lie in the store are
-// always shown by previews, and share the room for outlines.
+// fitToPrompt shows the largest values by previews if all values together are too large. It previews every value above
+// a size, and halves that size until the rest fits, so that small values beside large ones stay as they are. Values in
+// the store are always shown by previews, and share the room for outlines.
 func (w *promptWriter) fitToPrompt(values []any) []any {
 	fitted := values
 	for above := jsonval.LargeValueBytes / 2; above >= leastPreviewed && totalSize(fitted) > shownBytes; above /= 2 {
@@ -32,7 +33,7 @@ func (w *promptWriter) fitToPrompt(values []any) []any {
 	return jsonval.Map(fitted, func(v any) any { return w.abbreviate(v, room) })
 }
 
-// countStored counts the objects and lists in a value that lie in the store.
+// countStored counts the objects and lists in a value that are in the store.
 func countStored(v any) (count int) {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		if h.ValueType == "object" || h.ValueType == "array" {
@@ -64,8 +65,8 @@ func (w *promptWriter) previewMembers(v any, above int) any {
 	return jsonval.WithHeldValues(v, func(e any) any { return w.previewIfLarger(e, above) })
 }
 
-// previewIfLarger shows a value that is larger than a size by a preview. It looks into objects first, so that a small
-// member beside a large one is still shown.
+// previewIfLarger shows a value that is larger than a size by a preview. It first previews the large members of an
+// object, so that a small member beside them is still shown.
 func (w *promptWriter) previewIfLarger(v any, above int) any {
 	if jsonval.SizeUpToLimit(v, above) <= above {
 		return v
@@ -80,8 +81,8 @@ func (w *promptWriter) previewIfLarger(v any, above int) any {
 	return w.previewOf(v, data, len(data), min(maxOutlineBytes, above/8))
 }
 
-// previewOf is the preview of a value for the LLM, with an outline if there is room for one; data is its JSON, and size
-// its size in bytes.
+// previewOf is the preview of a value for the LLM, with an outline if room has space for one. data is the value's JSON,
+// and size its size in bytes.
 func (w *promptWriter) previewOf(v any, data []byte, size, room int) jsonval.Object {
 	w.showsPreviews = true
 	large := jsonval.Object{"type": jsonval.TypeOf(v), "bytes": strconv.Itoa(size)}
@@ -104,7 +105,7 @@ const (
 	maxBeginningLetters = 200 // how much of a text is shown
 )
 
-// abbreviateLargeValues shows values that lie in the store by previews.
+// abbreviateLargeValues shows the values that are in the store by previews.
 func (w *promptWriter) abbreviateLargeValues(v any) any { return w.abbreviate(v, 2*leastOutlineBytes) }
 
 // abbreviate is abbreviateLargeValues with an outline of at most room bytes for each.
@@ -115,8 +116,8 @@ func (w *promptWriter) abbreviate(v any, room int) any {
 	return jsonval.WithHeldValues(v, func(e any) any { return w.abbreviate(e, room) })
 }
 
-// previewOfStored is previewOf for a value in the store, which is read for it. Where it cannot be read, its type and
-// size are shown.
+// previewOfStored is previewOf for a value in the store, which it reads. If the value cannot be read, its type and size
+// are shown.
 func (w *promptWriter) previewOfStored(h jsonval.BlobHandle, room int) jsonval.Object {
 	w.showsPreviews = true
 	shown := jsonval.Object{"type": h.ValueType, "bytes": strconv.Itoa(h.Size)}

@@ -18,15 +18,15 @@ type Message struct {
 
 // Render renders a Request as three messages. Prompt caches match from the front, so the most stable parts come first:
 // the rules and the palette, then the context that all instances share, then the Plans, the States, the errors and the
-// question. stored returns the bytes of a value in the store, nil if unavailable; it may be nil.
+// question. stored returns the bytes of a value in the store, or nil if they are unavailable; stored itself may be nil.
 func Render(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *turn.RequestInput,
 	stored func(jsonval.BlobHandle) []byte) []Message {
 	w := &promptWriter{idea: idea, bindings: bindings, RequestInput: request, stored: stored}
 	about := []func(*promptWriter){(*promptWriter).writeGuidingPlans, (*promptWriter).writeCallHistory,
 		(*promptWriter).writeInstanceStates,
 		(*promptWriter).writeContextErrors, textPart("notes"), (*promptWriter).writeDraftOutput, textPart("reply")}
-	// the parameters of each Call are shown resolved, so that States would only repeat them. Errors say why an
-	// alternative is tried
+	// The parameters of each Call are shown resolved, so States would only repeat them. Errors say why an alternative
+	// is tried.
 	if len(request.Questions) > 0 {
 		about = []func(*promptWriter){(*promptWriter).writeContextErrors, textPart("reply")}
 	}
@@ -44,9 +44,9 @@ type promptWriter struct {
 	bindings ideafile.ToolBindings
 	*turn.RequestInput
 	stored func(jsonval.BlobHandle) []byte
-	// showsPreviews: since writePreviewsRule last ran, a value was written of which only the beginning is shown.
+	// showsPreviews says that a preview was written since writePreviewsRule last ran.
 	showsPreviews bool
-	showsOutlines bool // one of them with an outline
+	showsOutlines bool // one of the previews has an outline
 }
 
 func (w *promptWriter) render(parts ...func(*promptWriter)) string {
@@ -64,20 +64,20 @@ func (w *promptWriter) writeLine(format string, args ...any) {
 
 func (w *promptWriter) writeHeading(title string) { w.writeLine("\n## %s", title) }
 
-// escapeLineBreaks escapes characters that many readers take for a line end and that JSON strings may contain: no data
-// can begin a line.
+// escapeLineBreaks escapes characters that JSON strings may contain and that many readers take for a line end. So no
+// data can begin a line.
 func escapeLineBreaks(text string) string {
 	return lineBreakEscapes.Replace(text)
 }
 
 var lineBreakEscapes = strings.NewReplacer("\u0085", `\u0085`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// lineBreaks makes of everything that ends a line what does so everywhere.
+// lineBreaks replaces everything that some reader takes for a line end by "\n".
 var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", "\n", "\f", "\n", "\u0085", "\n", "\u2028", "\n",
 	"\u2029", "\n")
 
-// writeQuoted writes texts of the process's designer, each line behind a mark: headings in them are not taken for the
-// prompt's.
+// writeQuoted writes texts of the process's designer, each line behind a mark. So headings in them are not mistaken for
+// the prompt's own.
 func (w *promptWriter) writeQuoted(indent string, texts ...string) {
 	for _, text := range texts {
 		for line := range strings.Lines(strings.TrimSpace(lineBreaks.Replace(text))) {
@@ -97,10 +97,10 @@ func (w *promptWriter) writeLabeledValue(label string, v any) {
 	})
 }
 
-// JSON is a value as compact JSON, large values abbreviated.
+// JSON is a value as compact JSON, with large values abbreviated.
 func (w *promptWriter) JSON(v any) string { return jsonval.EncodeToString(w.abbreviateLargeValues(v)) }
 
-// instanceLabel is an instance's name at the beginning of a line: in quotes, where it could be taken for something
+// instanceLabel is an instance's name at the beginning of a line. It is in quotes if it could be mistaken for something
 // else.
 func instanceLabel(token string) string {
 	first, _ := utf8.DecodeRuneInString(token)
@@ -115,9 +115,9 @@ func isOfSingleUnnamedInstance(idea *ideafile.Idea) bool {
 	return len(tokens) == 1 && tokens[0] == ""
 }
 
-// requestText says what to answer now, at the end, where it is read last; and shows what the LLM wrote before: its
-// notes, and the output that the reply may put right. "known" is why its statements about the instances that it is not
-// shown still hold.
+// requestText says what to answer now, at the end of the prompt, where it is read last. It also shows what the LLM
+// wrote before: its notes, and the output that the reply may correct. "known" explains why its statements about
+// instances that are not shown still hold.
 const requestText = `{{define "known"}}no Call of theirs failed{{if .Approvals}}, or was rejected or changed by a person{{end}}{{if or .Others.AwaitingPeople .Others.Working}}, so far{{end}}{{end}}
 {{define "notes"}}{{if .Notes}}
 ## Your notes
@@ -141,7 +141,7 @@ Plan nothing now. Only the results of these Calls are wanted, each as one entry 
 {{end}}{{if and .WantsOutput (not $output)}}The output is not wanted now: you are asked for it when all is done, and shown every State then.
 {{end}}{{end}}{{end}}{{end}}`
 
-// writeDraftOutput shows the output that the reply may put right.
+// writeDraftOutput shows the output that the reply may correct.
 func (w *promptWriter) writeDraftOutput() {
 	if w.DraftOutput != nil {
 		w.writeText("draft")

@@ -29,27 +29,28 @@ type ResponseFormatInput struct {
 	// ReopenableTokens are instances that a Call may name although the Request does not cover them.
 	ReopenableTokens []string
 	OutputSchema     *jsonschema.Schema // nil: no output is wanted
-	// OutputRequired: only the output is wanted, so it cannot be null.
+	// OutputRequired means that only the output is wanted, so it cannot be null.
 	OutputRequired bool
-	// MayBeLast: the reply may call itself the last one.
+	// MayBeLast means that the reply may call itself the last one.
 	MayBeLast bool
-	// MayHoldNotes: the reply may hold the LLM's notes to itself.
+	// MayHoldNotes means that the reply may hold the LLM's notes to itself.
 	MayHoldNotes bool
-	// OutputWithoutReferences: the output has no place for a Reference.
+	// OutputWithoutReferences means that no part of the output may be a Reference.
 	OutputWithoutReferences bool
 	// ToolInstructions holds the instructions attached to Tools, by the Tool's name.
 	ToolInstructions map[string]string
 }
 
-// NewResponseFormat composes the schema of a solution: {"calls": […]}, "finished" if the reply may be the last,
-// "output" if one is wanted, and "notes" if they are of use. If strict structured outputs cannot express the palette,
+// NewResponseFormat composes the schema of a solution: {"calls": […]}, with "finished" if the reply may be the last,
+// "output" if one is wanted, and "notes" if they are useful. If strict structured outputs cannot express the palette,
 // the schema uses all of JSON Schema, and NotStrictReason names the first obstacle. The same input yields the same
 // bytes.
 func NewResponseFormat(in ResponseFormatInput) ResponseFormat {
 	return buildStrictIfPossible(in, (*formatBuilder).rootSchema)
 }
 
-// buildStrictIfPossible builds a schema in strict mode, and, where that cannot express it, once more without.
+// buildStrictIfPossible builds a schema in strict mode. If strict mode cannot express it, the schema is built again
+// without.
 func buildStrictIfPossible(in ResponseFormatInput, build func(*formatBuilder) any) ResponseFormat {
 	strictBuilder := formatBuilder{input: in, strict: true}
 	schema, reason := build(&strictBuilder), strictBuilder.notStrictReason
@@ -87,7 +88,7 @@ func (b *formatBuilder) rootSchema() any {
 	callChoices := []any{}
 	for _, t := range b.input.Tools {
 		if b.strict && b.notStrictReason != "" {
-			break // the whole is composed again without strict mode
+			break // the whole schema is built again without strict mode
 		}
 		callChoices = append(callChoices, b.addDefinition("call_"+t.Name, b.callSchema(t)))
 		if !b.strict {
@@ -155,7 +156,7 @@ func anyOfSchema(choices ...any) jsonval.OrderedObject {
 	return jsonval.OrderedObject{}.Append("anyOf", choices)
 }
 
-// schemaWithDescription begins a schema with a text; an empty one is left out.
+// schemaWithDescription begins a schema with a description, unless the text is empty.
 func schemaWithDescription(text string) jsonval.OrderedObject {
 	if text == "" {
 		return nil
@@ -281,8 +282,8 @@ func schemaOrAlternative(schema any, choice any) any {
 	return jsonval.OrderedObject{{Key: "anyOf", Value: append(slices.Clip(choices), choice)}}
 }
 
-// paramSchema is the schema of a parameter: what the Tool declares, or a Reference, or, in strict mode, null for an
-// optional one.
+// paramSchema is the schema of a parameter. It allows what the Tool declares, a Reference, and, in strict mode, null
+// for an optional parameter.
 func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) any {
 	result := b.declaredParamSchema(t, name, schema, "tool_"+t.Name)
 	if !acceptsAnyString(schema) {
@@ -294,8 +295,8 @@ func (b *formatBuilder) paramSchema(t *ideafile.Tool, name string, schema any) a
 	return result
 }
 
-// declaredParamSchema is the schema of a parameter as the Tool declares it; definition has the Tool's schema where the
-// form is not strict.
+// declaredParamSchema is the schema of a parameter as the Tool declares it. definition names the definition with the
+// Tool's schema, to which the schema refers if it is not strict.
 func (b *formatBuilder) declaredParamSchema(t *ideafile.Tool, name string, schema any, definition string) any {
 	if !b.strict {
 		return refSchema(definitionRef(definition) + "/properties/" + jsonschema.EscapePointerStep(name))
@@ -319,8 +320,8 @@ func acceptsAnyString(schema any) bool {
 	})
 }
 
-// outputSchema is the schema of the final output: any part of it may be a Reference, if the referenced value can fit
-// there, and all of it may be null if Calls may be planned too.
+// outputSchema is the schema of the final output. Any part of it may be a Reference, if the referenced value can fit
+// there. The whole may be null if Calls may be planned too.
 func (b *formatBuilder) outputSchema() any {
 	if !b.strict {
 		defined := b.addRebasedDefinition("output", b.input.OutputSchema.Source)
@@ -374,7 +375,7 @@ func ResponseFormatFor(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	return NewResponseFormat(in)
 }
 
-// mayHoldOutputBesideCalls reports whether the reply to a Request for Calls may hold the output, too.
+// mayHoldOutputBesideCalls reports whether the reply to a Request for Calls may also hold the output.
 func mayHoldOutputBesideCalls(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return idea.OutputSchema != nil && !request.OutputOnly && request.ReplyMayHoldOutput()
 }
@@ -384,8 +385,8 @@ func maySayFinished(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return request.MayBeLast || mayHoldOutputBesideCalls(idea, request)
 }
 
-// mayHoldNotes reports whether the reply to a Request may hold notes: where the output may come with later Calls, when
-// other instances are shown.
+// mayHoldNotes reports whether the reply to a Request may hold notes. They are useful if the output may come with later
+// Calls, when other instances are shown.
 func mayHoldNotes(idea *ideafile.Idea, request *turn.RequestInput) bool {
 	return mayHoldOutputBesideCalls(idea, request) && !isOfSingleUnnamedInstance(idea)
 }

@@ -9,14 +9,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// textTemplates are the templates of what a prompt says in fixed words. They see the promptWriter. A rule that only
-// some processes need is only in their prompts.
+// textTemplates are the templates of the fixed texts in a prompt. Their data is the promptWriter. A rule that only some
+// processes need is only in their prompts.
 var textTemplates = template.Must(template.New("").Funcs(template.FuncMap{"join": strings.Join,
 	"oneLine": oneLine}).Parse(
 	`{{define "rules"}}` + rulesText + `{{end}}` + outputText + requestText + callsText))
 
-// rulesText has the rules of every Request of the process, so that prompt caches match it. Its example shows a chain of
-// Calls, an alternative, a text with a value in it, and a Call that comes after another.
+// rulesText contains the rules that are the same in every Request of the process, so that prompt caches match them. Its
+// example shows a chain of Calls, an alternative, a text with a value in it, and a Call that comes after another.
 const rulesText = `You plan a business process. You answer with one JSON object: {"calls": [...]}, and what else you are asked for. Its Calls are run for you. What no tool does, such as comparing or adding up, you do yourself. Never invent what a tool would bring.
 
 ## How it goes on

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// A schema deeper than maxSchemaTextDepth, or with more parts than maxSchemaTextParts once its references are followed,
-// is written as JSON Schema, and so is a recursive schema.
+// A schema is written as JSON Schema if it is recursive, if it is deeper than maxSchemaTextDepth, or if it has more
+// than maxSchemaTextParts parts once its references are followed.
 const (
 	maxSchemaTextDepth = 12
 	maxSchemaTextParts = 1000
@@ -26,7 +26,7 @@ func typeWithComment(schema any) string {
 	return schemaText(schema, schema) + (&schemaWriter{}).typeComment(schema)
 }
 
-// schemaTextWithNames is schemaText with names in place of the types of fields that have one.
+// schemaTextWithNames is schemaText that writes the name of a field's type, if the type has one, in place of the type.
 func schemaTextWithNames(root, schema any, names map[string]string) string {
 	root, schema = jsonschema.WithoutDisplay(root), jsonschema.WithoutDisplay(schema)
 	w := &schemaWriter{root: root, names: names}
@@ -37,7 +37,7 @@ func schemaTextWithNames(root, schema any, names map[string]string) string {
 	return text
 }
 
-// schemaWriter turns one schema into a type. failed is set where the notation cannot express it.
+// schemaWriter turns one schema into a type. inexpressible is set if the notation cannot express the schema.
 type schemaWriter struct {
 	root          any
 	names         map[string]string // by the text of the type
@@ -86,7 +86,7 @@ func (w *schemaWriter) typeText(schema any, depth int) string {
 	return joinTypes(types, func(t any) string { return w.namedType(m, t, depth) })
 }
 
-// namedType writes a schema as one of its types.
+// namedType writes the type of a schema for one name in its `type`.
 func (w *schemaWriter) namedType(m jsonval.Object, name any, depth int) string {
 	switch {
 	case name == "array":

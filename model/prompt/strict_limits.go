@@ -40,11 +40,12 @@ type strictLimitCounter struct {
 	propertyCount, enumValueCount, nameCharCount int
 	exceededLimit                                string
 	countedRefs                                  map[string]bool // definitions already counted
-	// inside a definition already counted: only the depth still matters
+	// depthOnly is set inside a definition that was already counted, where only the depth still matters.
 	depthOnly bool
 }
 
-// countSchema counts a schema and its subschemas. Definitions are counted once, but their depth wherever they are used.
+// countSchema counts a schema and its subschemas. A definition is counted once, but its depth counts wherever it is
+// used.
 func (c *strictLimitCounter) countSchema(schema any, level int) {
 	object, ok := schema.(jsonval.OrderedObject)
 	if !ok || c.exceededLimit != "" {

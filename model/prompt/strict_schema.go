@@ -36,7 +36,8 @@ var strictModeKeywords = slices.Concat(strictKeywords, ignoredKeywords, looseKey
 
 var strictFormats = strings.Fields(`date-time time date duration email hostname ipv4 ipv6 uuid`)
 
-// schemaTransform replaces the strict version of a subschema. It is applied to every subschema that is not an anyOf.
+// schemaTransform returns what replaces the strict version of a subschema. It is applied to every subschema that is not
+// an anyOf.
 type schemaTransform func(schema, strict any) any
 
 // toStrictSchema rewrites a schema in the strict subset, or returns the reason why it cannot. An optional property
@@ -62,7 +63,7 @@ func toStrictSchema(schema any, transform schemaTransform) (strict any, reason s
 		return nil, "anyOf beside oneOf"
 	case m["anyOf"] != nil:
 		return strictAnyOf(m, "anyOf", transform)
-	case m["oneOf"] != nil: // that only one of them may fit is checked when the reply is there
+	case m["oneOf"] != nil: // the check of the reply enforces that only one choice fits
 		return strictAnyOf(m, "oneOf", transform)
 	case m["type"] == "object":
 		strict, reason = strictObject(m, transform)

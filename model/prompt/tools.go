@@ -10,7 +10,7 @@ import (
 	"processidea/model/statelog"
 )
 
-// writePalette describes the Tools in words: not every server shows the LLM the response format's schema.
+// writePalette describes the Tools in words, since not every server shows the LLM the response format's schema.
 func (w *promptWriter) writePalette() {
 	if len(w.idea.Tools) > 0 {
 		w.writeHeading("Tools")
@@ -31,7 +31,7 @@ func (w *promptWriter) writePalette() {
 	}
 }
 
-// outputText describes the output, and when it is given.
+// outputText describes the output, and when the LLM gives it.
 const outputText = `{{define "finished"}}"finished": true if nothing is left to plan{{if and .WantsOutput .Several}} for the instances of the question{{end}} once these Calls {{if .Approvals}}are approved and {{end}}have succeeded, even if you doubt that they will; otherwise false.{{end}}
 {{define "askedAgain"}}If one fails{{if .Approvals}}, or a person rejects or changes one{{end}}, you are asked again.{{end}}
 {{define "output"}}
@@ -47,16 +47,16 @@ Where the question asks for it, you say beside the Calls:
 // OutputForm is the form of the output.
 func (w *promptWriter) OutputForm() string { return typeWithComment(w.idea.OutputSchema.Source) }
 
-// OutputMayReferToState is outputMayReferToState of the process.
+// OutputMayReferToState is outputMayReferToState for the process of this prompt.
 func (w *promptWriter) OutputMayReferToState() bool { return outputMayReferToState(w.idea) }
 
 // outputMayReferToState reports whether the output may contain a Reference to State. In a process of several instances
-// it resolves to an object.
+// such a Reference resolves to an object.
 func outputMayReferToState(idea *ideafile.Idea) bool {
 	return isOfSingleUnnamedInstance(idea) || mayHoldObject(idea.OutputSchema.Source, true)
 }
 
-// mayHoldObject reports whether a form may have a place for an object whose keys it does not name.
+// mayHoldObject reports whether a schema may allow, in some place, an object with keys that the schema does not name.
 func mayHoldObject(form any, isRoot bool) bool {
 	m := jsonval.AsObject(form)
 	switch types := jsonschema.TypesAt(form, nil); {

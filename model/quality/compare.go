@@ -12,10 +12,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// AnswersDiffer reports whether two answers about an instance decide differently: by the Tools of their Calls, and by
-// the parts of parameters and latent results that the rules count. One Call more differs. The order of Calls does not
-// count: alternatives are the same in another order. Results swapped between two Calls do: see matching. view is what
-// the instance sees.
+// AnswersDiffer reports whether two answers about an instance decide differently. It compares the Tools of their Calls,
+// and the parts of parameters and latent results that decisionRules select. One Call more is a difference. The order of
+// Calls is none, but results swapped between two Calls are: see matching. view is what the instance sees.
 func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token string, first,
 	second []ideafile.WrittenCall) bool {
 	a, b := prepareComparedCalls(palette, view, token, first), prepareComparedCalls(palette, view, token, second)
@@ -31,16 +30,16 @@ func AnswersDiffer(palette *ideafile.Palette, view ideafile.InstanceView, token 
 	return false
 }
 
-// matching pairs the Calls of two answers. A Call may be the same as several that differ among themselves: its text is
-// prose beside a text, and counts beside a Reference.
+// matching pairs the Calls of two answers. A Call may match several Calls that differ among themselves, because its
+// text is prose when it is compared with a text, but counts when it is compared with a Reference.
 type matching struct {
 	first, second []comparedCall
-	same          [][]bool // whether one of first can be the partner of one of second
-	partner       []int    // of each of second, from 1 in first; 0: none
+	same          [][]bool // whether a Call of first (row) and one of second (column) can be partners
+	partner       []int    // by Call of second: its partner in first, from 1; 0: none
 }
 
-// newMatching finds which Calls can be partners: those that decide the same, and use results of Calls that can be
-// partners too. Calls with an identity can be those of Calls with the same one only, if both answers have as many.
+// newMatching finds which Calls can be partners: Calls that decide the same, and use results of Calls that can be
+// partners too. If both answers have equally many Calls with an identity, these can only be partners of each other.
 func newMatching(first, second []comparedCall) matching {
 	m := matching{first, second, make([][]bool, len(first)), make([]int, len(second))}
 	count := func(list []comparedCall, identity string) (n int) {
@@ -73,7 +72,8 @@ func newMatching(first, second []comparedCall) matching {
 	return m
 }
 
-// useSameResults reports whether the results that one of first refers to can be those that one of second has there.
+// useSameResults reports whether the results that Call n of first uses can be the same as those that Call k of second
+// uses at the same places.
 func (m matching) useSameResults(n, k int) bool {
 	d, o := m.first[n], m.second[k]
 	for at, writers := range jsonval.Sorted(d.results) {
@@ -87,7 +87,8 @@ func (m matching) useSameResults(n, k int) bool {
 	return true
 }
 
-// pair finds a partner for one of first, if need be by giving others another one. Of those in tried no other is free.
+// pair finds a partner for Call n of first, if need be by giving other Calls another partner. tried marks the Calls of
+// second that were tried already.
 func (m matching) pair(n int, tried []bool) bool {
 	for _, isFree := range []bool{true, false} {
 		for k, p := range m.partner {
@@ -104,7 +105,7 @@ func (m matching) pair(n int, tried []bool) bool {
 	return false
 }
 
-// CallsFor picks the Calls of an answer that are for an instance.
+// CallsFor returns only the Calls of an answer that are for an instance.
 func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenCall) []ideafile.WrittenCall {
 	picked := []ideafile.WrittenCall{}
 	for _, w := range calls {
@@ -115,15 +116,16 @@ func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenC
 	return picked
 }
 
-// scalar is a string, number, boolean or null in a Call, not from a Reference.
+// scalar is a string, number, boolean or null in a Call that does not come from a Reference.
 type scalar struct {
 	value  any
-	name   string // of the property that holds it, or the list that it is in
+	name   string // of the property with the value, or with the list that has it
 	schema jsonval.Object
 }
 
-// decisionRules select the leaves that are part of a decision. A value by Reference always is: it names a thing of the
-// case, and another one is another decision. Any other text is not: it is worded differently each time.
+// decisionRules select the scalars that are part of a decision. A value by Reference always is part of it, since it
+// names a thing of the case, and another thing is another decision. Text that no rule selects is not, since the LLM
+// words it differently each time.
 var decisionRules = []func(scalar) bool{
 	// a number, a boolean, null: an amount or a yes is acted on unchanged; 1 and 1.0 are one number
 	func(l scalar) bool { _, isText := l.value.(string); return !isText },
@@ -135,7 +137,7 @@ var decisionRules = []func(scalar) bool{
 	func(l scalar) bool { return idName.MatchString(l.name) },
 }
 
-// anyChoice reports whether a schema, or one that it chooses among, has one of some keywords.
+// anyChoice reports whether a schema, or one of its alternatives, has one of the keywords.
 func anyChoice(schema jsonval.Object, keywords ...string) bool {
 	if slices.ContainsFunc(keywords, func(k string) bool { return schema[k] != nil }) {
 		return true
@@ -157,10 +159,11 @@ type comparedCall struct {
 	toolName   string // of the Tool
 	fault      string // the error code of an invalid Call
 	parts      jsonval.Object
-	references map[string]bool  // the places in it that were References
-	results    map[string][]int // the Calls of its answer whose results it has, by place
-	// identities tell it from the other Calls of its answer: the question that its result answers, in the same words,
-	// and the places that it writes and the State schema names. A place that the LLM names is none of them.
+	references map[string]bool  // the places that were References
+	results    map[string][]int // the Calls of its answer whose results it uses, by place
+	// identities distinguish it from the other Calls of its answer. They are the question that its result answers, word
+	// for word, and the places that it writes, if the State schema names these. A place that only the LLM names is no
+	// identity.
 	identities []string
 }
 
@@ -216,8 +219,8 @@ type writer struct {
 	call int
 }
 
-// nameResults names what Calls of the answer are to write at a path, above it or below it, without the names of their
-// places, and returns the numbers of these Calls.
+// nameResults describes what Calls of the answer will write at a path, above it or below it, without naming their
+// places. It also returns the numbers of these Calls.
 func nameResults(writers []writer, at jsonval.Path) (text string, calls []int) {
 	var names []string
 	for _, w := range writers {
@@ -235,8 +238,8 @@ func nameResults(writers []writer, at jsonval.Path) (text string, calls []int) {
 	return strings.Join(names, ", "), calls
 }
 
-// resolveReferences replaces References by their values, and records their places. For a value that another Call of the
-// answer is to write there is the name of that.
+// resolveReferences replaces References by their values, and records their places. A value that another Call of the
+// answer will write is replaced by its description (nameResults).
 func (d comparedCall) resolveReferences(view jsonval.Object, writers []writer, at jsonval.Path, v any) any {
 	text, isText := v.(string)
 	if !isText {
@@ -282,7 +285,7 @@ func (d comparedCall) sameAs(o comparedCall) bool {
 	return jsonval.SameValue(mine, others)
 }
 
-// decidedPart returns the part of a value that the rules count; counts reports whether there is one.
+// decidedPart returns the part of a value that decisionRules select; counts reports whether there is one.
 func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]bool) (out any, counts bool) {
 	if references[at.String()] {
 		return v, true
@@ -314,7 +317,7 @@ func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]
 	return v, slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(l) })
 }
 
-// schemaAt is the Tool's schema for a place in a Call: in its parameters, or in its result.
+// schemaAt returns the Tool's schema for a place in a Call: in its parameters, or in its result.
 func (d comparedCall) schemaAt(at jsonval.Path) jsonval.Object {
 	if d.tool == nil || len(at) == 0 {
 		return nil

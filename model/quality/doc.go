@@ -1,11 +1,11 @@
-// Package quality measures how far a Request's answers about many instances can be trusted. A share of the instances is
-// asked about twice, and the two answers are compared. It is pure: the loop asks, an activity compares, a split process
-// adds up its parts.
+// Package quality measures how far a Request's answers about many instances can be trusted. The LLM is asked twice
+// about a share of the instances, and the two answers are compared. The package is pure: the loop asks, an activity
+// compares, a split process adds up its parts.
 //
-//	Differ              whether two answers about an instance decide differently: one table defines what counts
+//	AnswersDiffer       whether two answers about an instance decide differently: decisionRules define what counts
 //	Tally, Report       how many did, with Wilson's interval; plain data, which is carried and added up
-//	Order, Tally.Draw   the order of instances in a prompt, and who is asked about twice: by the seed in the Idea
-//	Kind, NextSize      how many instances a Request covers at first, and how many by what was measured
+//	Order, Tally.Draw   the order of instances in a prompt, and which are asked about twice: by the seed in the Idea
+//	SizeFor, NextSize   how many instances a Request covers at first, and how many by what was measured
 //
 // Two answers that differ do not show which is right, and two equal ones may both be wrong: the measure is
 // disagreement, never error.

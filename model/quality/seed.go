@@ -11,16 +11,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The purposes of an order: the instances in the prompt of a Request, in that of its recheck, and the drawing for the
-// recheck.
+// The purposes of an order: the instances in the prompt of a Request, the instances in the prompt of its recheck, and
+// the drawing for the recheck.
 const (
 	AskedFirst     = 0
 	AskedAgain     = 1
 	purposeDrawing = 2
 )
 
-// Order is a permutation of n places by a seed, the number of a Request, and its purpose. Without a seed it is the
-// order of the file.
+// Order returns the permutation of n places that follows from a seed, the number of a Request, and a purpose. Without a
+// seed it is the order of the file.
 func Order(seed string, request, asked, n int) []int {
 	order := make([]int, n)
 	for i := range order {
@@ -47,9 +47,9 @@ func splitMix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// Draw draws the share of n instances of a Request, by their places in it. A fraction of an instance is carried over,
-// so that in the end the share is exact; the seed sets the initial fraction. With whole, all of a Request is drawn or
-// none, since a prompt for a few would repeat its rules and Tools.
+// Draw draws a share of the n instances of a Request, and returns their places in it. A fraction of an instance is
+// carried over, so that in the end the share is exact; the seed sets the initial fraction. With whole, all instances of
+// a Request are drawn or none, since a prompt for a few would repeat its rules and Tools.
 func (t *Tally) Draw(seed string, request, n int, share float64, whole bool) []int {
 	if share <= 0 {
 		return nil
@@ -65,8 +65,9 @@ func (t *Tally) Draw(seed string, request, n int, share float64, whole bool) []i
 	return Order(seed, request, purposeDrawing, n)[:due]
 }
 
-// initialRest is how much of a share a seed says that there is at first. Those of parts, whose seeds end in their
-// number, are spread evenly, by steps of the golden ratio: together the parts keep the share, too.
+// initialRest returns the initial fraction of Draw, which follows from the seed. Seeds of parts end in the part's
+// number, and their fractions are spread evenly, by steps of the golden ratio, so that the parts together keep the
+// share, too.
 func initialRest(seed string) float64 {
 	at := strings.LastIndexByte(seed, '/')
 	part, err := strconv.Atoi(seed[at+1:])
@@ -78,7 +79,7 @@ func initialRest(seed string) float64 {
 	return math.Mod(fraction+float64(float64(part)*math.Phi), 1)
 }
 
-// NewSeed is the seed of a process that no Idea gives one.
+// NewSeed returns the seed of a process whose Idea has none.
 func NewSeed(process string) string {
 	return jsonval.Digest("seed of " + process)[:16]
 }

@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The number of instances per Request for "auto": studies find small losses up to about a hundred if little is written
-// for each, and earlier if each is judged.
+// The numbers of instances per Request for "auto". Studies find small losses up to about a hundred instances if the LLM
+// writes little for each, and losses at fewer instances if it judges each.
 const (
 	SizeShared = 100
 	SizeJudged = 25
@@ -32,7 +32,7 @@ func (s Size) String() string {
 	return fmt.Sprintf("%d at first, now %d, since %s", s.First, s.Now, s.Because)
 }
 
-// SizeFor is the first size of an Idea's Requests.
+// SizeFor returns the first size of an Idea's Requests.
 func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
 	if n := i.Config.MaxInstancesPerPart; n > 0 {
 		return Size{n, n, "the file says so"}
@@ -41,9 +41,9 @@ func SizeFor(i *ideafile.Idea, bindings ideafile.ToolBindings) Size {
 	return Size{n, n, because}
 }
 
-// RecommendedSize is the size by the LLM's work for each instance, and the reason. It is certain only if bindings or
-// the file say for each Tool whether the LLM writes its results; without them, an undetermined Tool does not count as
-// latent.
+// RecommendedSize returns the size that suits the LLM's work for each instance, and the reason. It is certain only if
+// bindings or the file say for each Tool whether the LLM writes its results; a Tool for which neither says so counts as
+// not latent.
 func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int, because string, certain bool) {
 	if i.LLMForbidden() {
 		return SizeShared, "every Plan is complete, so no LLM is asked", true
@@ -71,11 +71,12 @@ func RecommendedSize(i *ideafile.Idea, bindings ideafile.ToolBindings) (size int
 	return SizeShared, because, certain
 }
 
-// findWritten returns the path of the first value that a part of a schema lets the LLM write and for which is holds;
-// nil: there is none. A const, so a wired value too, is not the LLM's. followed holds the references followed before.
+// findWritten returns the path of the first value that the LLM writes by a part of a schema and for whose schema is
+// returns true; nil if there is none. The LLM does not write a const, and so no wired value. followed has the
+// references that were followed before.
 func findWritten(root, part any, path jsonval.Path, is func(jsonval.Object) bool,
 	followed map[string]bool) (found jsonval.Path) {
-	const here = "-" // no pointer, so no reference was followed
+	const here = "-" // not a pointer: no reference was followed
 	node, target := jsonschema.ResolveLocalRefs(root, part, here)
 	schema := jsonval.AsObject(node)
 	if _, isConst := schema["const"]; isConst || followed[target] {
@@ -91,7 +92,7 @@ func findWritten(root, part any, path jsonval.Path, is func(jsonval.Object) bool
 		case "properties":
 			at = path.With(jsonschema.UnescapePointerStep(steps[2]))
 		case "items", "prefixItems", "additionalProperties", "patternProperties", "allOf", "anyOf", "oneOf":
-		default: // it constrains values, or is there to be referred to
+		default: // it only constrains values, or is a definition
 			return inner
 		}
 		if found == nil {
@@ -118,7 +119,7 @@ func isChoice(schema jsonval.Object) bool {
 }
 
 // hasEntryForEach reports whether a value is a list, or a map: an object with a schema for keys that it does not name.
-// An object of which nothing is said may be anything.
+// An object that says nothing about further keys does not count.
 func hasEntryForEach(schema jsonval.Object) bool {
 	more, isGiven := schema["additionalProperties"]
 	isList := schema["items"] != nil || slices.Contains(jsonschema.Types(schema), "array")
@@ -126,8 +127,8 @@ func hasEntryForEach(schema jsonval.Object) bool {
 	return (isList && schema["items"] != false) || (isMap && more != false)
 }
 
-// NextSize is the size for the measured share: half if the share is above the limit with confidence, a quarter more, up
-// to most, if it is below with confidence.
+// NextSize returns the size for the measured share: half if the share is above the limit with confidence; a quarter
+// more, up to largest, if it is below with confidence.
 func NextSize(now, largest int, c Count, limit float64) (size int, because string) {
 	switch grown := min(now+max(1, now/4), largest); {
 	case c.IsAbove(limit) && now > 1:

@@ -16,10 +16,10 @@ const (
 	MinRechecks = 30
 	// bucketSize is the number of places of a prompt that are counted together.
 	bucketSize = 25
-	z95        = 1.959964 // of the normal distribution, for 95 %
+	z95        = 1.959964 // the normal distribution's quantile for 95 %
 )
 
-// Count counts instances that were asked about twice, and those that were decided otherwise then.
+// Count counts the instances about which the LLM was asked twice, and how many of the second answers differed.
 type Count struct {
 	Rechecked int `json:"rechecked"`
 	Differed  int `json:"differed"`
@@ -32,27 +32,27 @@ type Tally struct {
 	ByPosition []Count         `json:"byPosition,omitempty"`
 	ByLLM      []LLMCount      `json:"byLLM,omitempty"`
 	Usage      turn.TokenUsage `json:"usage,omitzero"`
-	// Covered counts the instances of the Requests from which some were drawn to be asked about again, and Drawn those
-	// that were drawn.
+	// Covered counts the instances of the Requests from which rechecks were drawn, and Drawn the instances that were
+	// drawn.
 	Covered int `json:"covered,omitempty"`
 	Drawn   int `json:"drawn,omitempty"`
 	Failures
 }
 
-// Failures counts the instances that were to be asked about again and got no second answer, with the latest reason.
+// Failures counts the instances that were drawn for a recheck but got no second answer, with the latest reason.
 type Failures struct {
 	Failed  int    `json:"failed,omitempty"`
 	Because string `json:"failedBecause,omitempty"`
 }
 
-// AddFailures counts more of them.
+// AddFailures adds other Failures.
 func (f *Failures) AddFailures(o Failures) {
 	if f.Failed += o.Failed; o.Failed > 0 {
 		f.Because = o.Because
 	}
 }
 
-// LLMCount counts the answers of an LLM, by the one that was asked again.
+// LLMCount counts the answers of one LLM that were rechecked by another, or by itself.
 type LLMCount struct {
 	LLM   string `json:"llm"`
 	Again string `json:"again"`
@@ -103,7 +103,7 @@ func (t *Tally) Merge(o Tally) {
 	}
 }
 
-// Interval is Wilson's: the 95 % confidence interval of the true share.
+// Interval returns Wilson's 95 % confidence interval of the true share.
 func (c Count) Interval() (low, high float64) {
 	if c.Rechecked == 0 {
 		return 0, 1
@@ -114,8 +114,7 @@ func (c Count) Interval() (low, high float64) {
 	return max(0, (middle-half)/(1+z95*z95/n)), min(1, (middle+half)/(1+z95*z95/n))
 }
 
-// IsAbove reports whether the true share is above the limit with confidence, and keeps whether it is below it. A limit
-// below 0 is no limit.
+// IsAbove reports whether the true share is above the limit with confidence. A limit below 0 is no limit.
 func (c Count) IsAbove(limit float64) bool {
 	low, _ := c.Interval()
 	return c.Rechecked >= MinRechecks && limit >= 0 && low > limit
@@ -126,12 +125,12 @@ func (c Count) isBelow(limit float64) bool {
 	return c.Rechecked >= MinRechecks && high < limit
 }
 
-// PauseFault is why a process pauses whose answers were decided otherwise more often than the limit allows.
+// PauseFault returns why a process pauses if more second answers differed than the limit allows.
 func PauseFault(c Count, limit float64) *diag.Fault {
 	return diag.Faultf(turn.CodeDisagreement, "%s; the limit is %s %%", c, formatPercent(limit))
 }
 
-// String describes it in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
+// String describes the Count in words: "of 500 asked twice 11 were decided otherwise: 2.2 %, between 1.2 and 3.9 %".
 func (c Count) String() string {
 	were := "were"
 	if c.Differed == 1 {
@@ -146,24 +145,24 @@ func (c Count) String() string {
 		100*float64(c.Differed)/float64(c.Rechecked), 100*low, 100*high)
 }
 
-// Report is the report on rechecks to people and programs: `quality` in a result.
+// Report is the report on rechecks for people and programs: `quality` in a result.
 type Report struct {
 	Count
 	Share      float64    `json:"share"`
 	Interval   [2]float64 `json:"interval"`
 	ByPosition []Bucket   `json:"byPosition"`
 	ByLLM      []LLMCount `json:"byLLM"`
-	// Limit is the share that may be decided otherwise; nil: any.
+	// Limit is the share of second answers that may differ; nil: any.
 	Limit *float64        `json:"limit,omitempty"`
 	Size  Size            `json:"size"`
 	Usage turn.TokenUsage `json:"usage"` // of the rechecks alone
 	Failures
 }
 
-// MetaKey is where the meta of an Idea keeps the Report of its process, as far as it was then.
+// MetaKey is the key in an Idea's meta with the Report of its process as of that Idea.
 const MetaKey = "quality"
 
-// ReadReport reads the Report in the meta of an Idea; nil: none.
+// ReadReport reads the Report in the meta of an Idea; nil if there is none.
 func ReadReport(meta jsonval.Object) (r *Report) {
 	if meta[MetaKey] == nil || json.Unmarshal(jsonval.Encode(meta[MetaKey]), &r) != nil {
 		return nil
@@ -171,14 +170,14 @@ func ReadReport(meta jsonval.Object) (r *Report) {
 	return r
 }
 
-// Bucket counts some places of the prompt, from 1.
+// Bucket counts the rechecks at some places of the prompt, From and To included, from 1.
 type Bucket struct {
 	From int `json:"from"`
 	To   int `json:"to"`
 	Count
 }
 
-// Report returns nil where nothing was to be asked about twice. A limit below 0 is no limit.
+// Report returns the report on a Tally; nil if nothing was to be asked about twice. A limit below 0 is no limit.
 func (t Tally) Report(size Size, limit float64) *Report {
 	if t.Rechecked+t.Failed == 0 {
 		return nil
@@ -198,7 +197,7 @@ func (t Tally) Report(size Size, limit float64) *Report {
 	return r
 }
 
-// Lines are the report for people: the measurement, by place in the prompt and by LLM, and the size of Requests.
+// Lines returns the report for people: the measurement, by place in the prompt and by LLM, and the size of Requests.
 func (r *Report) Lines() []string {
 	if r == nil {
 		return nil

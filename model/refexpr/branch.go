@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The keys of a result by which an explicit activity names the branch that it took.
+// The keys of a result with which an explicit activity names the branch that it took.
 const (
 	BranchKey = "_outputPath"
 	ResultKey = "_result"
@@ -33,7 +33,7 @@ func (o OutputPath) SelectBranch(value any) (branch int, result any, named bool,
 		jsonval.ClipForError(name), o.ReferenceText())
 }
 
-// isNamedBranch reports whether the paths named are those of a branch, or one of them.
+// isNamedBranch reports whether named lists the paths of a branch, or one of them.
 func isNamedBranch(branch, named []jsonval.Path) bool {
 	if len(named) == 1 && len(branch) > 1 {
 		return slices.ContainsFunc(branch, func(p jsonval.Path) bool { return slices.Equal(p, named[0]) })
@@ -41,8 +41,8 @@ func isNamedBranch(branch, named []jsonval.Path) bool {
 	return slices.EqualFunc(branch, named, slices.Equal[jsonval.Path])
 }
 
-// ResultForPath returns the result that has a value written to a path: where there are branches, one that names the
-// branch of the path.
+// ResultForPath returns the result that causes a value to be written to a path. If there are branches, it names the
+// path's branch.
 func (o OutputPath) ResultForPath(p jsonval.Path, value any) any {
 	if !o.HasBranches() {
 		return value

@@ -8,11 +8,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Condition decides over a view whether something is done. Both parts are JSON Schemas.
+// Condition decides, from a view, whether something is done. Both parts are JSON Schemas.
 type Condition struct {
-	// When must hold. Without Unless, nothing is done if it does not hold.
+	// When must hold for something to be done. Without Unless, nothing is done if When does not hold.
 	When any `json:"when"`
-	// Unless is when nothing is done; if neither holds, the Condition is undecided. nil: whenever When does not hold.
+	// Unless says when nothing is done. If neither part holds, the Condition is undecided.
 	Unless any `json:"unless,omitempty"`
 }
 
@@ -42,8 +42,8 @@ func (c *Condition) Check() error {
 	return nil
 }
 
-// Decide evaluates the Condition. A part that cannot be evaluated does not hold. What depends on a value that is too
-// large to be looked at is undecided.
+// Decide evaluates the Condition. A part that cannot be evaluated does not hold. The verdict is Undecided if it depends
+// on a value that is in the blob store, and so cannot be looked at.
 func (c *Condition) Decide(view any) Verdict {
 	holds, known := decideSchema(c.When, view)
 	switch {
@@ -60,7 +60,7 @@ func (c *Condition) Decide(view any) Verdict {
 	return Undecided
 }
 
-// decideSchema reports whether a view fits a JSON Schema, and whether that is known though values may be too large.
+// decideSchema reports whether a view fits a JSON Schema. known is false if that depends on a value in the blob store.
 func decideSchema(source, view any) (holds, known bool) {
 	holds = FitsSchema(source, view)
 	if !jsonval.ContainsBlobHandle(view) {
@@ -79,7 +79,7 @@ func decideSchema(source, view any) (holds, known bool) {
 	return false, true
 }
 
-// meetsBlobHandle reports whether a BlobHandle stands at a path, on the way to it or below it.
+// meetsBlobHandle reports whether a BlobHandle is at a path, above it or below it.
 func meetsBlobHandle(v any, p jsonval.Path) bool {
 	for _, step := range p {
 		if _, is := jsonval.AsBlobHandle(v); is {
@@ -90,7 +90,7 @@ func meetsBlobHandle(v any, p jsonval.Path) bool {
 	return jsonval.ContainsBlobHandle(v)
 }
 
-// FitsSchema reports whether a value fits a JSON Schema. It does not fit one that cannot be evaluated.
+// FitsSchema reports whether a value fits a JSON Schema. No value fits a schema that cannot be evaluated.
 func FitsSchema(schema, view any) bool {
 	s, err := jsonschema.CompileSchema(schema)
 	if err != nil {
@@ -127,7 +127,7 @@ func schemaReads(source any, key string, at jsonval.Path) (places []jsonval.Path
 			parts = jsonschema.InPlaceParts(schema, k)
 		case k == "title" || k == "description" || k == "type" && len(at) <= 1:
 		case len(at) == 0:
-			places = append(places, jsonval.Path{}) // it may look anywhere
+			places = append(places, jsonval.Path{}) // the keyword may look anywhere
 		case at[0] == key:
 			places = append(places, slices.Clone(at[1:]))
 		}

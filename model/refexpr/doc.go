@@ -9,9 +9,9 @@
 //     needed.
 //   - Condition decides over what the instance sees whether a Call runs: two JSON Schemas, a Call's _when and _unless.
 //
-// A string is an Expression if it begins with exactly one dagger; two daggers are a literal one.
+// A string is an Expression if it begins with exactly one dagger. Two daggers are a literal dagger.
 //
-// Invariants, held by the property tests:
+// Invariants, which the property tests check:
 //
 //   - Parsing the String of a Reference or an Expression gives it back.
 //   - A value that Resolve has put in is data: it arrives unchanged and is never read as a Reference again, whatever

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Expression is a parameter that begins with a dagger: a list of alternatives, joined by ||. Each is a list of
-// References, joined by &&, all of which must be present; the value is that of the last.
+// Expression is a parameter that begins with a dagger: a list of alternatives, joined by ||. Each alternative is a list
+// of References, joined by &&, all of which must be present; its value is that of the last Reference.
 type Expression [][]Reference
 
 const (
@@ -32,7 +32,7 @@ func parseExpression(s string, parse func(term string) (Reference, error)) (Expr
 	return e, err
 }
 
-// parseTerms parses the terms of alternatives that are joined by ||, each of terms that are joined by &&.
+// parseTerms parses alternatives joined by ||, each of which is terms joined by &&.
 func parseTerms[T any](s string, parse func(term string) (T, error)) (alternatives [][]T, err error) {
 	for _, alternative := range splitUnquoted(s, orSign) {
 		var list []T
@@ -106,8 +106,8 @@ func (e Expression) Evaluate(lookup func(Reference) (any, bool)) (v any, present
 	return nil, false
 }
 
-// lastValueIfAllPresent gives the value of the last Reference if all of them are present. Each is looked up, present or
-// not.
+// lastValueIfAllPresent gives the value of the last Reference if all of them are present. It looks up all of them, even
+// after one that is absent.
 func lastValueIfAllPresent(refs []Reference, lookup func(Reference) (any, bool)) (v any, present bool) {
 	present = true
 	for _, ref := range refs {

@@ -12,14 +12,14 @@ import (
 // StateKind is the kind of a Reference to State.
 const StateKind = "state"
 
-// OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each is a
-// list of paths, joined by &&, all of which are written. Mostly it is one path. If it is empty, the Call runs only for
-// its effect.
+// OutputPath is where in State a Call's result goes: a list of branches, joined by ||, of which one is taken. Each
+// branch is a list of paths, joined by &&, all of which are written. Mostly there is one branch with one path. If the
+// OutputPath is empty, the Call runs only for its effect.
 //
 // Invariant: no two of its paths overlap.
 type OutputPath [][]jsonval.Path
 
-// NewOutputPath is the OutputPath of one path.
+// NewOutputPath returns the OutputPath of one path.
 func NewOutputPath(p jsonval.Path) OutputPath { return OutputPath{{p}} }
 
 // Paths lists the paths of all branches.
@@ -48,7 +48,7 @@ func (o OutputPath) HasValueIn(state any) bool {
 	})
 }
 
-// String writes a single path without †state, and anything else as Reference does.
+// String writes a single path without †state, and anything else as ReferenceText does.
 func (o OutputPath) String() string {
 	if len(o) == 1 && len(o[0]) == 1 {
 		return o[0][0].String()
@@ -107,7 +107,7 @@ func ParseOutputPath(v any) (OutputPath, error) {
 	return o, OutputPath(o).checkCountAndOverlap(s)
 }
 
-// checkCountAndOverlap refuses too many paths, and overlapping ones, whose result would be ambiguous.
+// checkCountAndOverlap refuses too many paths, and overlapping paths, since State would be ambiguous there.
 func (o OutputPath) checkCountAndOverlap(s string) error {
 	paths := o.Paths()
 	if len(paths) > maxTerms {

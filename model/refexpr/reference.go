@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Dagger begins a Reference; two of them are a literal dagger.
+// Dagger begins a Reference. Two daggers are a literal dagger.
 const Dagger = "†"
 
 // Reference is one place in what an instance sees. In a Call's parameters it is written †kind.path and is replaced by
@@ -17,7 +17,7 @@ type Reference struct {
 	Path jsonval.Path
 }
 
-// StateReference is the Reference to a place in State.
+// StateReference returns the Reference to a place in State.
 func StateReference(p jsonval.Path) Reference { return Reference{StateKind, p} }
 
 // String writes the reference in the form that ParseReference reads.

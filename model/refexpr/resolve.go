@@ -7,14 +7,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Parsed is a parameter value whose expressions are parsed: once, however often it is resolved.
+// Parsed is a parameter value whose expressions are parsed. They are parsed once, however often Resolve is called.
 type Parsed struct {
-	// Expressions are those in it, plain ones and those in Templates, at any depth, in a fixed order.
+	// Expressions are all expressions of the value, plain ones and those in Templates, at any depth, in a fixed order.
 	Expressions []Expression
 	tree        any // the value, with an Expression or a Template in place of each text that is one
 }
 
-// Parse parses the expressions in a parameter value. One that cannot be parsed is an error.
+// Parse parses the expressions in a parameter value. An expression that cannot be parsed is an error.
 func Parse(v any) (p Parsed, err error) {
 	p.tree, err = mapScalars(v, p.parseScalar)
 	return p, err
@@ -118,8 +118,8 @@ var ErrTooLarge = fmt.Errorf(
 	"with the values that its References stand for it would have more than %d MB: refer to fewer or smaller values",
 	jsonval.MaxResolvedBytes>>20)
 
-// ValueOrBlobHandleAt is jsonval.ValueAt, but may lead into a value in the blob store: it then returns the BlobHandle
-// of that value with the rest of the path.
+// ValueOrBlobHandleAt is jsonval.ValueAt for a path that may lead into a value in the blob store. It then returns that
+// value's BlobHandle with the rest of the path.
 func ValueOrBlobHandleAt(v any, p jsonval.Path) (found any, ok bool) {
 	for i, step := range p {
 		if h, stored := jsonval.AsBlobHandle(v); stored {

@@ -9,10 +9,10 @@ import (
 )
 
 // Template is a text with values in it, such as †`Order ${state.order.id} comes on ${state.day || input.day}.` Between
-// ${ and } is an expression without its daggers. A string value is inserted unchanged, any other as JSON. $${ is a
-// literal ${.
+// ${ and } is an expression without its daggers. A string value is inserted unchanged, any other value as JSON. $${ is
+// a literal ${.
 type Template struct {
-	literalTexts []string // before, between and behind the expressions: one more than those
+	literalTexts []string // before, between and behind the expressions: one more than there are expressions
 	expressions  []Expression
 }
 
@@ -48,7 +48,7 @@ func ParseTemplate(s string) (Template, error) {
 		if !ok {
 			return t, fmt.Errorf("template %q: a ${ has no }", jsonval.ClipForError(s))
 		}
-		e, err := parseExpression(expression, ParseScope) // the terms may lack the dagger
+		e, err := parseExpression(expression, ParseScope) // without daggers, ParseScope reads the terms
 		if err != nil {
 			return t, fmt.Errorf("template %q: %w", jsonval.ClipForError(s), err)
 		}
@@ -74,7 +74,8 @@ func (t Template) References() []Reference {
 	return slices.Concat(jsonval.Map(t.expressions, Expression.References)...)
 }
 
-// render returns the text with its values, or the error of one. A value in the store is an error.
+// render returns the text with its values, or the error of the first value that has one. A value in the blob store is
+// an error.
 func (t Template) render(value func(Expression) (any, error)) (any, error) {
 	var b strings.Builder
 	for n, e := range t.expressions {

@@ -9,9 +9,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// FakeInputs returns messages with made-up data, each marked as simulated: what Plans and wired parameters read and the
-// file lacks, and what the schemas of input and data describe and the file leaves out. It makes up no State that a Call
-// would write. names lists the References to the made-up data.
+// FakeInputs returns messages with made-up data, each marked as simulated. It makes up what the file lacks: the data
+// that Plans and wired parameters read, and the data that the schemas of input and data describe. It makes up no State
+// that a Call would write. names lists the References to the made-up data.
 func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 	faker := &inputFaker{idea: idea, writtenPaths: writtenPaths(idea)}
 	for _, token := range idea.InstanceTokens() {
@@ -29,8 +29,8 @@ func FakeInputs(idea *ideafile.Idea) (messages []any, names []string) {
 	return messages, faker.madeUpReferences
 }
 
-// mergeOverExisting merges made-up values over the existing ones of the same top-level keys, as an instance's own key
-// replaces the shared one entirely.
+// mergeOverExisting merges made-up values over the existing values of the same top-level keys, since an instance's own
+// key replaces the shared one entirely.
 func mergeOverExisting(existing, faked any) any {
 	out := jsonval.Object{}
 	//workflowcheck:ignore -- builds a map: the order does not matter
@@ -80,7 +80,7 @@ func writtenPaths(idea *ideafile.Idea) (paths []jsonval.Path) {
 	return paths
 }
 
-// fakeValuesFromSchemas makes up the properties that the schemas of input and data describe and that are missing.
+// fakeValuesFromSchemas makes up the missing properties that the schemas of input and data describe.
 func (f *inputFaker) fakeValuesFromSchemas(view ideafile.InstanceView, faked jsonval.Object) {
 	for kind, v := range jsonval.Sorted(view.SchemaByKind) {
 		if kind == ideafile.TypeState {
@@ -106,7 +106,7 @@ type readReference struct {
 	paramSchema any
 }
 
-// referencesRead lists the References in Plans and wired parameters, in file order: the first to read a path decides
+// referencesRead lists the References in Plans and wired parameters, in file order: the first that reads a path decides
 // its schema.
 func (f *inputFaker) referencesRead() (list []readReference) {
 	for _, m := range f.idea.Context {
@@ -128,7 +128,8 @@ func (f *inputFaker) referencesRead() (list []readReference) {
 	return list
 }
 
-// paramReferences lists the References in a parameter's value. One that is the whole value gets the parameter's schema.
+// paramReferences lists the References in a parameter's value. A Reference that is the whole value gets the parameter's
+// schema.
 func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference) {
 	refs, err := refexpr.FindReferences(v)
 	if err != nil {
@@ -144,7 +145,7 @@ func paramReferences(v any, t *ideafile.Tool, name string) (list []readReference
 	return list
 }
 
-// fakeForReference makes up the value of a Reference that has none and that no Call writes.
+// fakeForReference makes up a value for a Reference that has none, unless a Call writes it.
 func (f *inputFaker) fakeForReference(view ideafile.InstanceView, faked jsonval.Object, r readReference) {
 	if len(r.ref.Path) == 0 || (r.ref.Kind == ideafile.TypeState && plangraph.OverlapsAny(r.ref.Path, f.writtenPaths)) {
 		return

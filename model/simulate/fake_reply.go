@@ -11,10 +11,10 @@ import (
 	"processidea/model/turn"
 )
 
-// FakeReply makes up the solution to one Request, as an LLM would write it: in the first Request the Calls for every
-// instance, and later, once the output is wanted, the output. The Calls are those of the Plan that guides an instance,
-// or each Tool once without such a Plan. It depends on schemas and Plans only, never on results, and is the same each
-// time.
+// FakeReply makes up the solution to one Request, as an LLM would write it: the Calls for every instance in the first
+// Request, and the output later, when it is wanted. The Calls are those of the Plan that guides an instance; without
+// such a Plan, they use each Tool once. The solution depends on schemas and Plans only, never on results, and is the
+// same each time.
 func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	request *turn.RequestInput) jsonval.Object {
 	solution := jsonval.Object{"calls": []any{}, "output": nil}
@@ -23,7 +23,7 @@ func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 		solution["calls"] = fakeAnswers(idea, request)
 		return solution
 	case !request.OutputOnly && request.RequestNumber <= 1 && len(turn.WithoutDirectPlans(request.PlanEntries)) == 0:
-		// no earlier Request has planned: everything is planned in the first one
+		// no earlier Request has planned: the first one plans everything
 		if calls := fakeCalls(idea, bindings, request); len(calls) > 0 {
 			solution["calls"] = calls
 			return solution
@@ -37,8 +37,8 @@ func FakeReply(idea *ideafile.Idea, bindings ideafile.ToolBindings,
 	return solution
 }
 
-// AnswersRequest reports whether Calls answer a Request: to Questions, at least one result; otherwise at least one new
-// Call, or no Calls at all.
+// AnswersRequest reports whether Calls answer a Request. Questions need at least one result. Any other Request needs at
+// least one new Call, or no Calls at all.
 func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 	if len(request.Questions) > 0 {
 		return slices.ContainsFunc(request.Questions, func(q turn.LLMQuestion) bool {
@@ -126,8 +126,8 @@ func fakeCalls(idea *ideafile.Idea, bindings ideafile.ToolBindings, request *tur
 	return calls
 }
 
-// guidingPlanIndex returns the index in the context of the Plan that guides an instance: the first whose `when` holds;
-// -1: none.
+// guidingPlanIndex returns the index in the context of the Plan that guides an instance, which is the first whose
+// `when` holds; -1 if there is none.
 func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	view := ideafile.InstanceViewOf(idea.Context, token)
 	return slices.IndexFunc(idea.Context, func(m ideafile.Message) bool {
@@ -136,7 +136,7 @@ func guidingPlanIndex(idea *ideafile.Idea, token string) int {
 	})
 }
 
-// assignCallsToInstances sets the instances of a Plan's Calls.
+// assignCallsToInstances sets the instances of those Calls of a Plan that name none.
 func assignCallsToInstances(plan []any, tokens []string, everyInstance bool) []any {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return plan

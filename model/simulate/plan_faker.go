@@ -11,8 +11,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// planFaker makes up a Plan from a palette: each Tool once. A parameter is read from State, from the input or from
-// another Tool's result where one of the same name fits; else it is made up if it is required.
+// planFaker makes up a Plan that uses each Tool of a palette once. A parameter reads a fitting value of the same name
+// from the instance's data or from another Tool's result. Without such a value, it is made up if it is required.
 type planFaker struct {
 	idea             *ideafile.Idea
 	bindings         ideafile.ToolBindings
@@ -20,7 +20,7 @@ type planFaker struct {
 	stateSchema      any                     // nil: none
 	outputPathByTool map[string]jsonval.Path // by Tool
 	fakeResults      jsonval.Object          // by Tool
-	readsByTool      map[string][]string     // by Tool: the Tools whose results it reads
+	readsByTool      map[string][]string     // by Tool: other Tools whose results it reads
 }
 
 func newPlanFaker(idea *ideafile.Idea, bindings ideafile.ToolBindings, token string) *planFaker {
@@ -70,7 +70,7 @@ func (f *planFaker) fakePlan() []any {
 	return out
 }
 
-// paramValue returns the value of a parameter; ok is false where it is left out.
+// paramValue returns the value of a parameter; ok is false if the parameter is left out.
 func (f *planFaker) paramValue(t *ideafile.Tool, name string) (v any, ok bool) {
 	if _, wired := t.WiredParams[name]; wired {
 		return nil, false
@@ -114,8 +114,8 @@ func (f *planFaker) dependsOn(tool, target string) bool {
 
 var identifierPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
 
-// chooseOutputPath chooses where a Tool's result goes: the designer's path, a property of the State schema that it
-// fits, or the Tool's name if State is open.
+// chooseOutputPath chooses where a Tool's result goes: the designer's path, a property of the State schema that the
+// result fits, or the Tool's name if State is open.
 func (f *planFaker) chooseOutputPath(t *ideafile.Tool, usedKeys map[string]bool) (jsonval.Path, bool) {
 	path := t.OutputPath.FixedValue
 	if s := t.OutputPath.Schema; s != nil {

@@ -9,10 +9,10 @@ import (
 	"processidea/model/turn"
 )
 
-// The limits that the parts of a process share.
+// This file applies the limits that the parts of a process share.
 
-// DurationLimitFault returns the limit of time where it is reached, and until when the process may run; zero: nothing
-// limits its time now.
+// DurationLimitFault returns the limit of time if it is reached, and until when the process may run. A zero until means
+// that its time is not limited now.
 func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	limit := p.Limits.WithDefaults(len(p.All)).Duration
 	if limit <= 0 {
@@ -28,8 +28,8 @@ func (p *Process) DurationLimitFault(now time.Time) (reached *diag.Fault, until 
 	return reached, until
 }
 
-// onlyRechecksLeft reports whether the parts that have not ended wait for nothing but second answers, which no limit
-// counts.
+// onlyRechecksLeft reports whether parts are left and these wait for nothing but second answers, which count towards no
+// limit.
 func (p *Process) onlyRechecksLeft() (left bool) {
 	for _, part := range p.All {
 		r := part.Report
@@ -44,7 +44,7 @@ func (p *Process) onlyRechecksLeft() (left bool) {
 	return left
 }
 
-// PauseAtLimit pauses the process if a limit is reached that all parts together have.
+// PauseAtLimit pauses the process if all parts together have reached a limit.
 func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
 	reached, _ := p.LimitFault(now)
 	if reached != nil {
@@ -53,8 +53,8 @@ func (p *Process) PauseAtLimit(now time.Time) (paused bool) {
 	return reached != nil
 }
 
-// LimitFault returns the limit that all parts together have reached, and until when the process may run; a zero until
-// means that its time is not limited.
+// LimitFault returns the limit that all parts together have reached, and until when the process may run. A zero until
+// means that its time is not limited now.
 func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Time) {
 	r := p.Result("", "")
 	limits, use := p.Limits.WithDefaults(len(p.All)), p.QuotaUse()
@@ -70,7 +70,7 @@ func (p *Process) LimitFault(now time.Time) (reached *diag.Fault, until time.Tim
 	return reached, until
 }
 
-// quotaLedger is the account of what the whole and its parts have begun.
+// quotaLedger returns the account of what the whole and its parts have begun.
 func (p *Process) quotaLedger() quota.Ledger {
 	book := quota.Ledger{ParentQuota: p.ParentQuota,
 		UnclaimedUse: turn.QuotaUse{Requests: p.OwnReport.Requests, Usage: p.OwnReport.Usage}}
@@ -86,7 +86,7 @@ func (p *Process) quotaLedger() quota.Ledger {
 	return book
 }
 
-// QuotaUse is what the process has begun and used, with all delegates, and what it needs.
+// QuotaUse returns what the process and all its delegates have begun and used, and what it needs.
 func (p *Process) QuotaUse() turn.QuotaUse { return p.quotaLedger().TotalUse(turn.Quota{}) }
 
 // AllocateQuotas grants the parts what they need, as far as limits allow. It returns the numbers of the parts to

@@ -11,9 +11,9 @@ import (
 	"processidea/model/turn"
 )
 
-// How a process in parts gets one output.
+// This file makes one output for a process in parts.
 
-// NextTurnNumber returns the turn of the Request that asks for the output.
+// NextTurnNumber returns the Turn of the Request that asks for the output.
 func (p *Process) NextTurnNumber() int {
 	turns := 0
 	for _, part := range p.All {
@@ -23,7 +23,7 @@ func (p *Process) NextTurnNumber() int {
 }
 
 // PartOutputsAsInstances returns the parts' outputs in the form of instances, for the Request that makes one output of
-// them. Of a part that was to make none, it shows the States of its instances.
+// them. For a part without an output it shows the States of the part's instances.
 func (p *Process) PartOutputsAsInstances(states jsonval.Object) []turn.InstanceInput {
 	var list []turn.InstanceInput
 	for _, part := range p.All {
@@ -46,7 +46,7 @@ func (p *Process) AnyPartWithoutOutput() bool {
 }
 
 // OutputSource returns the source of the output, once all parts have ended; ask means that the LLM must be asked for it
-// first. Without either, the process has no output, or has it already.
+// first. If it returns neither, the process has no output, or has it already.
 func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) {
 	switch list = p.partOutputWirings(i); {
 	case p.OwnReport.Output != nil || p.OwnReport.Error != nil || p.settledInstanceCount() == 0:
@@ -66,8 +66,8 @@ func (p *Process) OutputSource(i *ideafile.Idea) (list []loop.Wiring, ask bool) 
 	return nil, true
 }
 
-// ApplyOutputReply applies the reply to the Request for the output. Its References are still to be resolved:
-// OutputSource returns it.
+// ApplyOutputReply applies the reply to the Request for the output. OutputSource then returns the output, whose
+// References must still be resolved.
 func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	p.OwnReport.Requests++
 	p.OwnReport.Usage.Add(r.Usage)
@@ -98,7 +98,8 @@ func (p *Process) ApplyOutputReply(i *ideafile.Idea, r turn.LLMReply) {
 	}
 }
 
-// refuseReply makes the next Request for the output report the error. MaxBadInRow bad ones in a row pause the process.
+// refuseReply makes the next Request for the output report the error. loop.MaxBadInRow errors in a row pause the
+// process.
 func (p *Process) refuseReply(f *diag.Fault) {
 	p.OutputErrors = []turn.ContextError{{Fault: *f}}
 	p.BadOutputsInRow++
@@ -131,8 +132,8 @@ func (p *Process) AcceptOutput(i *ideafile.Idea, out any, f *diag.Fault) (good b
 	return f == nil
 }
 
-// partOutputWirings returns the Wirings of the parts as if they were one process: the outputs of direct Plans, or that
-// of replies if it is the same in all parts; nil if a part with a settled instance has neither.
+// partOutputWirings returns the Wirings of the parts as if they were one process: the outputs of direct Plans, or the
+// output of replies if it is the same in all parts. It returns nil if a part with a settled instance has neither.
 func (p *Process) partOutputWirings(i *ideafile.Idea) []loop.Wiring {
 	settled := jsonval.Filter(p.All, func(part Part) bool { return part.settledInstanceCount() > 0 })
 	if len(settled) == 0 {

@@ -17,42 +17,42 @@ import (
 	"processidea/model/turn"
 )
 
-// DefaultWorkingParts bounds the parts that work at a time where the file does not (`config.partsAtOnce`): they share
-// the LLM, and the more there are, the fewer reports one workflow task takes. Parts that only wait for people do not
+// DefaultWorkingParts bounds the parts that work at a time if the file does not (`config.partsAtOnce`): the parts share
+// the LLM, and the more parts work, the fewer reports one workflow task takes. Parts that only wait for people do not
 // count.
 const DefaultWorkingParts = 3
 
 // Process is a process with more instances than one Request may cover, split into parts that are processes themselves.
 // It is plain data, which a workflow carries over as it is.
 type Process struct {
-	InstancesPerPart int          `json:"size"`                  // instances of a part that has not begun, at most
-	Size             quality.Size `json:"sizes,omitzero"`        // how that was chosen
+	InstancesPerPart int          `json:"size"`                  // at most, in parts that have not begun
+	Size             quality.Size `json:"sizes,omitzero"`        // how InstancesPerPart was chosen
 	MaxWorkingParts  int          `json:"partsAtOnce,omitempty"` // 0: DefaultWorkingParts
-	// MaxPerPart bounds how far their size may grow, by the file or by what studies found good.
+	// MaxPerPart bounds how far InstancesPerPart may grow, by the file or by what studies found good.
 	MaxPerPart int `json:"mostPerPart,omitempty"`
-	// QualityLimit and OnLimit are those of the file (`config.quality`); an empty OnLimit: none.
+	// QualityLimit and OnLimit are those of the file (`config.quality`); OnLimit is empty if it has none.
 	QualityLimit          float64 `json:"qualityLimit,omitempty"`
 	OnLimit               string  `json:"onLimit,omitempty"`
 	PausedForDisagreement bool    `json:"disagreed,omitempty"`
-	// Undo is an act that has parts take back what they did; nil: none does. UndoCount counts them.
+	// Undo is the undo under way in parts; nil: none. UndoCount counts the undos so far.
 	Undo        *UndoUnderWay   `json:"undo,omitempty"`
 	UndoCount   int             `json:"undos,omitempty"`
 	All         []Part          `json:"list"`
 	Started     time.Time       `json:"started"`
 	Limits      ideafile.Limits `json:"limits"`
-	ParentQuota turn.Quota      `json:"quota"` // what the process allows that this one is a delegate of
+	ParentQuota turn.Quota      `json:"quota"` // granted by the process of which this one is a delegate
 	PauseReason *diag.Fault     `json:"paused,omitempty"`
-	// OwnReport counts what the process itself did beside its parts, and holds its output.
+	// OwnReport counts what the process itself did beside its parts, and has its output.
 	OwnReport PartReport `json:"extra"`
-	// BadOutputsInRow counts the Requests for the output that brought none, OutputErrors are reported in the next one,
-	// and WorkerLossesInRow counts those that were lost with their worker.
+	// BadOutputsInRow counts the Requests for the output that brought none, WorkerLossesInRow those that were lost with
+	// their worker. The next such Request reports OutputErrors.
 	BadOutputsInRow   int                 `json:"asks,omitempty"`
 	OutputErrors      []turn.ContextError `json:"outputErrors,omitempty"`
 	WorkerLossesInRow int                 `json:"lost,omitempty"`
 	// OutputWiringsRefused means that the Wirings of the parts make no valid output.
 	OutputWiringsRefused bool `json:"wiringsRefused,omitempty"`
-	// UnsealedLog has people's decisions on the whole process, and AnsweringLLMs the LLMs that answered it, since its
-	// latest Idea.
+	// UnsealedLog has people's decisions on the whole process since its latest Idea, AnsweringLLMs the LLMs that have
+	// answered it since.
 	UnsealedLog   []turn.LogEntry `json:"log,omitempty"`
 	AnsweringLLMs []turn.LLMUsage `json:"answers,omitempty"`
 }
@@ -63,17 +63,17 @@ type Part struct {
 	Tokens  []string   `json:"tokens"`
 	Started bool       `json:"started,omitempty"`
 	Report  PartReport `json:"report,omitzero"`
-	// LastGatheredIdea is the latest of its Ideas that the process's own latest Idea has taken in.
+	// LastGatheredIdea is the latest of the part's Ideas that the latest Idea of the whole includes.
 	LastGatheredIdea int `json:"gathered,omitempty"`
-	// Size is how many instances it could have; of how many it has, see Tokens.
+	// Size is how many instances the part could have; it may have fewer Tokens.
 	Size int `json:"size,omitempty"`
 	// GrantedQuota is the part's share of the limits.
 	GrantedQuota turn.Quota `json:"quota"`
-	// ResumeCount counts how often it was resumed.
+	// ResumeCount counts how often the part was resumed.
 	ResumeCount int `json:"resumes,omitempty"`
 }
 
-// New splits a process into parts of a size; nil where one Request can cover all its instances.
+// New splits a process into parts of a size. It returns nil if one Request can cover all its instances.
 func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 	tokens := i.InstanceTokens()
 	if len(tokens) <= size.First {
@@ -89,12 +89,12 @@ func New(i *ideafile.Idea, size quality.Size, now time.Time) *Process {
 	if out := jsonval.At(i.Source, "solution", "output"); out != nil && i.OutputSchema != nil &&
 		ideafile.AllInstancesEnded(i.Context, tokens) &&
 		(jsonval.ContainsBlobHandle(out) || i.OutputSchema.Validate(out) == nil) {
-		p.OwnReport.Output = out // it is final: every instance had ended in the process before
+		p.OwnReport.Output = out // final: every instance had ended in the earlier process
 	}
 	return p
 }
 
-// AddInstances adds parts for more instances. The output is made anew then.
+// AddInstances adds parts for more instances. The output must then be made anew.
 func (p *Process) AddInstances(tokens []string) {
 	p.OwnReport.Output, p.OwnReport.OutputWirings, p.OwnReport.Error, p.OutputErrors, p.OutputWiringsRefused = nil, nil,
 		nil, nil, false
@@ -128,7 +128,7 @@ func (p *Process) InstanceTokens() (tokens []string) {
 	return tokens
 }
 
-// FindInstance returns the token of the instance that a word names, in either spelling; empty: it names none.
+// FindInstance returns the token of the instance that a word names, in either spelling; empty if it names none.
 func (p *Process) FindInstance(word string) string {
 	if p.PartNumberOf(word) > 0 {
 		return word
@@ -146,9 +146,8 @@ func (p *Process) PendingApprovals() []approval.Pending {
 	return list
 }
 
-// ApplyReport applies a part's report, unless a later one came before it. If the part has paused for a reason of its
-// own, the whole process pauses: a person must see that, and what keeps one part from going on mostly keeps the others
-// too.
+// ApplyReport applies a part's report, unless a later one was applied already. If the part has paused for a reason of
+// its own, the whole process pauses: a person must see the reason, and what stops one part mostly stops the others too.
 func (p *Process) ApplyReport(r PartReport) {
 	if r.Number < 1 || r.Number > len(p.All) {
 		return
@@ -158,7 +157,7 @@ func (p *Process) ApplyReport(r PartReport) {
 	if r.Sequence < before.Sequence {
 		return
 	}
-	overtaken := r.ResumeCount < part.ResumeCount // it goes on from its reported pause
+	overtaken := r.ResumeCount < part.ResumeCount // the part was resumed from the reported pause
 	if r.Status == loop.StatusPaused && r.Error != nil && r.SelfPauseCount > before.SelfPauseCount &&
 		p.PauseReason == nil && !overtaken {
 		p.PauseReason = diag.Faultf(r.Error.Code, "part %d: %s", r.Number, r.Error.Message)
@@ -167,9 +166,9 @@ func (p *Process) ApplyReport(r PartReport) {
 	p.followQuality()
 }
 
-// StartNextPart returns the part to start now, nil if none, and counts it as started. The next part starts once the
-// last one has reported, which it does when all its instances have started: quick Calls are nearly done by then, and
-// slow ones hold up nobody.
+// StartNextPart returns the part to start now, or nil, and counts it as started. A part starts only after the part
+// before it has reported. A part reports when all its instances have started: by then quick Calls are nearly done, and
+// slow ones hold up nothing.
 func (p *Process) StartNextPart() *Part {
 	working := 0
 	for _, part := range p.All {
@@ -217,7 +216,7 @@ func (p *Process) IsFinished() bool {
 	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.IsFinished() })
 }
 
-// IsAtRest reports whether every part has ended or is at rest, and none is to be started.
+// IsAtRest reports whether every part has ended or is at rest (Loop.IsAtRest), and none is to be started.
 func (p *Process) IsAtRest() bool {
 	for _, part := range p.All {
 		if (!part.Started && p.PauseReason == nil) ||
@@ -228,7 +227,7 @@ func (p *Process) IsAtRest() bool {
 	return true
 }
 
-// HasUnsealedChanges reports whether the process's own latest Idea lacks anything that its parts have sealed, or that
+// HasUnsealedChanges reports whether the latest Idea of the whole lacks anything that its parts have sealed, or that
 // people decided.
 func (p *Process) HasUnsealedChanges() bool {
 	return len(p.UnsealedLog) > 0 ||
@@ -240,7 +239,7 @@ func (p *Process) LogSteering(d approval.Decision) {
 	p.UnsealedLog = append(p.UnsealedLog, turn.LogEntry{Decision: &d})
 }
 
-// MarkSealed notes that an Idea has taken in all that the parts have reported.
+// MarkSealed notes that the Idea with number at includes all that the parts have reported.
 func (p *Process) MarkSealed(at int) {
 	p.OwnReport.Ideas, p.UnsealedLog, p.AnsweringLLMs = at, nil, nil
 	for n := range p.All {
@@ -282,7 +281,7 @@ func (p *Process) Result(process string, status loop.Status) loop.Result {
 	return r
 }
 
-// FinalStatus is the status of a process whose parts have all ended.
+// FinalStatus returns the status of a process whose parts have all ended.
 func (p *Process) FinalStatus() loop.Status {
 	if p.firstFailure() != nil {
 		return loop.StatusFailed
@@ -332,8 +331,8 @@ func (p *Process) llmForbidden() bool {
 	return !slices.ContainsFunc(p.All, func(part Part) bool { return !part.Report.LLMForbidden })
 }
 
-// IdeaSource returns the part's Idea: the shared Messages and those of its instances. It has no limits, because limits
-// hold for the whole process.
+// IdeaSource returns the part's Idea, with the shared Messages and those of the part's instances. It has no limits,
+// because limits apply to the whole process.
 func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	out := jsonval.WithoutKey(whole, "context")
 	var context []any
@@ -344,24 +343,24 @@ func (part Part) IdeaSource(whole jsonval.Object) jsonval.Object {
 	}
 	out["context"] = context
 	solution := jsonval.AsObject(out["solution"])
-	// beside Calls, each part may get one
+	// an output beside Calls goes to each part
 	if calls := jsonval.AsList(solution["calls"]); solution != nil && len(calls) == 0 {
-		out["solution"] = jsonval.WithoutKey(solution, "output") // it belongs to the whole
+		out["solution"] = jsonval.WithoutKey(solution, "output") // a final output belongs to the whole
 	}
 	config := jsonval.WithKey(jsonval.AsObject(out["config"]), "limits",
 		jsonval.Object{"calls": nil, "duration": nil, "requests": nil, "tokens": nil})
-	if _, isGiven := config["batch"].(json.Number); !isGiven { // it is not split again, whatever its size
+	if _, isGiven := config["batch"].(json.Number); !isGiven { // a part is not split again, whatever its size
 		config["batch"] = jsonval.ToJSONValue(len(part.Tokens))
 	}
 	out["config"] = config
-	// parts are drawn from each by itself
+	// rechecks are drawn in each part by itself
 	if seed := jsonval.AsText(jsonval.At(whole, "meta", "seed")); seed != "" {
 		out["meta"] = jsonval.WithKey(jsonval.AsObject(whole["meta"]), "seed", fmt.Sprintf("%s/%d", seed, part.Number))
 	}
 	return out
 }
 
-// FilterContext picks the messages that the part sees.
+// FilterContext returns only the messages that the part sees.
 func (part Part) FilterContext(context []any) []any {
 	return jsonval.Filter(context, func(raw any) bool {
 		token := jsonval.AsText(jsonval.AsObject(raw)["_instance"])

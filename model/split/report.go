@@ -14,14 +14,14 @@ import (
 	"processidea/model/turn"
 )
 
-// PartReport is what a part reports to the process that it is part of.
+// PartReport is what a part reports to the whole process.
 type PartReport struct {
 	Number   int         `json:"number"`
 	Sequence int         `json:"seq"` // counts the part's reports
 	Status   loop.Status `json:"status"`
 	// AwaitsOnlyPeople: see Loop.AwaitsOnlyPeople.
 	AwaitsOnlyPeople bool `json:"waits,omitempty"`
-	// Resting reports whether the part is at rest, by its latest Idea: see Loop.IsAtRest.
+	// Resting reports whether the part was at rest as of its latest Idea: see Loop.IsAtRest.
 	Resting           bool                   `json:"rests,omitempty"`
 	Requests          int                    `json:"requests"`
 	Turns             int                    `json:"turns"`
@@ -34,27 +34,30 @@ type PartReport struct {
 	Output            any                    `json:"output,omitempty"`
 	NotWrittenResults []loop.UnwrittenResult `json:"notWritten,omitempty"`
 	Instructions      ideafile.StepCounts    `json:"instructions,omitempty"`
-	// OutputWirings are the outputs of the direct Plans by which its instances settled; nil if one of them has no
-	// output.
+	// OutputWirings are the outputs of the direct Plans by which its instances settled; nil if a settled instance has
+	// no Plan with an output.
 	OutputWirings []loop.Wiring `json:"wirings,omitempty"`
 	// WiredOutput is Output as the LLM wrote it, if it consists of References alone.
 	WiredOutput any `json:"wiredOutput,omitempty"`
-	// LLMForbidden means that the LLM may be asked about none of its instances, FellBackToLLM that it took over from a
-	// direct Plan.
+	// LLMForbidden means that the LLM may not be asked about any of its instances, FellBackToLLM that the LLM took over
+	// from a direct Plan.
 	LLMForbidden  bool `json:"llmForbidden,omitempty"`
 	FellBackToLLM bool `json:"fellBack,omitempty"`
-	// Instances holds the status of those that have ended or wait for a person; in the last report, of all.
+	// Instances has the statuses of the instances that have ended or wait for a person; in the last report, of all
+	// instances.
 	Instances map[string]ideafile.InstanceStatus `json:"instances,omitempty"`
-	// Costs are the shares of its instances in what its Requests cost; in the last report alone.
+	// Costs are the shares of its instances in the cost of its Requests. Only the last report has them.
 	Costs map[string]price.Money `json:"costs,omitempty"`
-	// FailedCalls counts the Calls of its instances that failed or were blocked; in the last report alone.
+	// FailedCalls counts the Calls of its instances that failed or were blocked. Only the last report has them.
 	FailedCalls      map[string]int     `json:"failedCalls,omitempty"`
 	PendingApprovals []approval.Pending `json:"pending,omitempty"`
-	// CausedBy is who caused what its instances do, beside who started the process, by token; "" is all of them.
+	// CausedBy has the people who caused what its instances do, beside those who started the process, by token; ""
+	// means all instances.
 	CausedBy map[string][]policy.Identity `json:"causedBy,omitempty"`
-	// PendingPlan is its Plan that waits for a person; nil: none does.
+	// PendingPlan is its Plan that waits for a person; nil: none waits.
 	PendingPlan *approval.Plan `json:"plan,omitempty"`
-	// QuotaUse is what it has begun and used, with all delegates, and what it needs. Delegates are those under way.
+	// QuotaUse is what the part and all its delegates have begun and used, and what it needs. Delegates are the running
+	// delegates.
 	QuotaUse  turn.QuotaUse       `json:"use,omitzero"`
 	Delegates []turn.DelegateView `json:"delegates,omitempty"`
 	// HeldUp lists what holds up the part and its delegates.
@@ -68,7 +71,7 @@ type PartReport struct {
 	ResumeCount int `json:"resumes,omitempty"`
 }
 
-// AddOutcome adds to the last report of a part what its loop has come to.
+// AddOutcome adds the outcome of a part's loop to the part's last report.
 func (r *PartReport) AddOutcome(l *loop.Loop, status loop.Status) {
 	r.Output, r.OutputWirings, r.WiredOutput = l.Output, l.DirectPlanOutputWirings(), l.WiredOutput
 	r.LLMForbidden, r.FellBackToLLM = !l.LLMAllowed(), l.AnyFellBackToLLM()
@@ -90,20 +93,21 @@ func (r PartReport) IsFinished() bool {
 	return r.Status == loop.StatusCompleted || r.Status == loop.StatusFailed || r.Status == loop.StatusCancelled
 }
 
-// ReportFilter keeps a part from reporting what its parent need not know now.
+// ReportFilter keeps a part from reporting what the whole need not know now.
 type ReportFilter struct {
 	lastReport string // the last report that was sent, without its count of Calls
-	lastEnded  int    // ended Calls, in that report
+	lastEnded  int    // the count of ended Calls in that report
 }
 
-// ShouldSend reports whether a report brings something new, and takes it as sent then. Where only the count of ended
-// Calls, or who has ended, has changed, it waits for a tenth of the Calls: each report costs both workflows a task.
+// ShouldSend reports whether a report should be sent because it has something new, and if so counts it as sent. A
+// report with only more ended Calls or instances waits until a tenth more Calls have ended, since each report costs
+// both workflows a task.
 func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	ended := r.Calls.Total()
 	r.Calls, r.Failures, r.Instructions, r.Instances = turn.CallCounts{}, nil, nil,
 		instancesThat(func(s ideafile.InstanceStatus) bool { return s == ideafile.InstanceWaiting }, r.Instances)
-	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // its own Requests are counted when they have ended
-	r.CausedBy = nil                             // no Call of another part depends on it
+	r.QuotaUse.Calls, r.QuotaUse.Requests = 0, 0 // Requests are counted once they have ended
+	r.CausedBy = nil                             // no Call of another part depends on CausedBy
 	rest := jsonval.EncodeToString(jsonval.ToJSONValue(r))
 	if rest == t.lastReport && ended < t.lastEnded+max(1, instances/10, t.lastEnded/10) {
 		return false
@@ -112,12 +116,12 @@ func (t *ReportFilter) ShouldSend(r PartReport, instances int) bool {
 	return true
 }
 
-// EndedInstances picks the instances that have ended: not all have in a part that was cancelled.
+// EndedInstances returns the statuses of the instances that have ended. In a part that was cancelled, not all have.
 func (r PartReport) EndedInstances() map[string]ideafile.InstanceStatus {
 	return instancesThat(ideafile.InstanceStatus.HasEnded, r.Instances)
 }
 
-// instancesThat picks the instances by their status.
+// instancesThat returns only the statuses for which picked returns true.
 func instancesThat(picked func(ideafile.InstanceStatus) bool,
 	statuses map[string]ideafile.InstanceStatus) map[string]ideafile.InstanceStatus {
 	statuses = maps.Clone(statuses)

@@ -9,9 +9,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// CheckCorrections returns why one of people's messages cannot be applied, so that nothing has changed: what the parts
-// would refuse, as far as the whole knows. Of the States it knows what they began with, and of a message for all what
-// they share.
+// CheckCorrections returns why the parts would refuse one of people's messages, as far as the whole knows. It changes
+// nothing. The whole knows only the initial States and, for a message to all instances, only what these share.
 func (p *Process) CheckCorrections(i *ideafile.Idea, messages []ideafile.Message) error {
 	plans := ideafile.FindDirectPlans(i.Context)
 	for n, msg := range messages {

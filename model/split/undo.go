@@ -12,25 +12,25 @@ import (
 	"processidea/model/loop"
 )
 
-// This file has parts take back what they did, at the wish of a person who signals the whole.
+// This file makes parts undo what they did, if a person orders that from the whole.
 
-// UndoUnderWay is an act by which parts take back what they did.
+// UndoUnderWay is an ordered undo that parts carry out.
 type UndoUnderWay struct {
 	Order approval.UndoOrder `json:"order"`
-	// ID is that of the act in the parts. Parts are those that have not come to an end with it, Fates what became of it
-	// in the others.
+	// ID is the id of the undo's act in the parts. Parts are the parts that have not finished it, Fates its outcomes in
+	// the other parts.
 	ID    string          `json:"id"`
 	Parts []int           `json:"parts"`
 	Fates []approval.Fate `json:"fates,omitempty"`
 }
 
-// BeginUndo says what each of UndoUnderWay.Parts takes back. prefix begins the id of the act in the parts. The error
-// says why nothing is done.
+// BeginUndo returns the order for each of UndoUnderWay.Parts, in their order. prefix begins the id of the act in the
+// parts. If it returns an error, nothing is undone.
 func (p *Process) BeginUndo(o approval.UndoOrder, prefix string) (orders []approval.UndoOrder, err error) {
 	switch {
 	case p.PauseReason == nil:
 		return nil, loop.ErrUndoAtWork
-	case p.Undo != nil: // whether they are at rest the parts know best
+	case p.Undo != nil: // only the parts know for sure whether they are at rest
 		return nil, loop.ErrUndoNotAtRest
 	}
 	tokens, partOf := spelling.NewTokenIndex(p.InstanceTokens()), map[string]int{}
@@ -67,7 +67,7 @@ func (p *Process) BeginUndo(o approval.UndoOrder, prefix string) (orders []appro
 	return orders, nil
 }
 
-// TakeUndoFates takes what became of an undo in a part, and returns the other Fates.
+// TakeUndoFates keeps the outcome of an undo in a part, and returns the other Fates.
 func (p *Process) TakeUndoFates(number int, fates []approval.Fate) []approval.Fate {
 	return slices.DeleteFunc(fates, func(f approval.Fate) bool {
 		if p.Undo == nil || f.ID != p.Undo.ID || f.Signal != approval.SteerUndo {
@@ -90,8 +90,8 @@ func (p *Process) endUndo(number int, f approval.Fate) {
 	}
 }
 
-// TakeEndedUndo returns, once, an act of BeginUndo that has come to its end in all parts, and what they refused; nil:
-// none has. That some had nothing to take back is said only if none had.
+// TakeEndedUndo returns, once, an order of BeginUndo that all parts have finished, and what they refused; nil if there
+// is none. Parts that had nothing to undo are mentioned only if no part had anything to undo.
 func (p *Process) TakeEndedUndo() (o *approval.UndoOrder, refusal error) {
 	u := p.Undo
 	if u == nil {

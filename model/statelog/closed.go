@@ -8,8 +8,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// FirstAuthorAt gives the author of the first write at a path, below it or of something that holds it; "" if there is
-// none.
+// FirstAuthorAt gives the author of the first write at a path, above it or below it; "" if there is none. A write of
+// the whole State counts only for the keys of its value.
 func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 	for _, w := range writes {
 		if len(w.Path) > 0 && w.Path.Overlaps(p) {
@@ -27,8 +27,8 @@ func FirstAuthorAt(writes []Write, p jsonval.Path) string {
 // AuthorStart is the author of what an instance started with.
 const AuthorStart = "start"
 
-// AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it: there is a value there or
-// below, something other than an object above, or an ancestor was written whole.
+// AuthorWhoClosedPath reports whether no Call may write a path any more, and who closed it. A path is closed if it has
+// a value, if something other than an object is above it, or if it or an ancestor was written whole.
 func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 	_, present := jsonval.ValueAt(s.CurrentValue, p)
 	if present || s.HasNonObjectAncestor(p) || s.IsWrittenWhole(p) {
@@ -42,7 +42,7 @@ func (s *State) AuthorWhoClosedPath(p jsonval.Path) (by string, closed bool) {
 func (s *State) HasNonObjectAncestor(p jsonval.Path) bool { return s.BlockingAncestorReason(p) != "" }
 
 // BlockingAncestorReason says, for people and the LLM, why no value can be set at a path: something other than an
-// object is above it, or the value above is stored as a whole. It is empty if nothing is in the way.
+// object is above it, or the value above is stored as a whole. It returns "" if a value can be set.
 func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 	v := s.CurrentValue
 	for n, step := range p {
@@ -63,7 +63,8 @@ func (s *State) BlockingAncestorReason(p jsonval.Path) string {
 	return ""
 }
 
-// IsWrittenWhole reports whether a path, or something that holds it, was written whole.
+// IsWrittenWhole reports whether a path, or an ancestor of it, was written whole: by a write that is no update, or as a
+// key of a write of the whole State.
 func (s *State) IsWrittenWhole(p jsonval.Path) bool {
 	for _, w := range s.writesThatMayOverlap(p) {
 		if !w.isUpdate() && p.IsAtOrBelow(w.Path) {

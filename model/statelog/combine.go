@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Update is what a result changes at one path: the value there, and the result. Of the whole State, Old holds the keys
-// of Value alone.
+// Update is a change at one path: the value there before, and the result that changes it. For the whole State, Old has
+// only the keys that Value has too.
 type Update struct {
 	Path  jsonval.Path `json:"path"`
 	Old   any          `json:"old"`
@@ -32,8 +32,8 @@ func NeedsBlobContent(method string, old, value any) bool {
 	return false
 }
 
-// Combine returns the value at the path after the update. Its values must not be in the blob store. contract is what
-// the result must fit; nil: anything.
+// Combine returns the value at the path after the update. Old and Value must not have BlobHandles. contract is what the
+// result must fit; nil: any result will do.
 func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	if contract != nil {
 		if err := contract.CheckAt(u.Path, u.Old, u.Value); err != nil {
@@ -46,8 +46,8 @@ func (u Update) Combine(method string, contract *ResultContract) (any, error) {
 	return combineByMethod(method, u.Old, u.Value), nil
 }
 
-// HasCombinedLaterWrite reports whether a write would come too late: a later write of the Plan, at an overlapping path,
-// was already combined with a stored value without it.
+// HasCombinedLaterWrite reports whether a write would come too late: a write that is later in the Plan, at an
+// overlapping path, was already combined with a stored value that lacks this one.
 func (s *State) HasCombinedLaterWrite(w Write) bool {
 	for _, o := range s.writesThatMayOverlap(w.Path) {
 		if o.Combined != nil && o.Path.Overlaps(w.Path) && w.precedesCall(o.Request, o.Index) {

@@ -8,9 +8,9 @@ import (
 	"processidea/model/refexpr"
 )
 
-// ResultContract is what a result must fit before it is written to State. An activity checks a large value against it,
-// because only there is the value whole; the instance checks the others. For SelectBranch, Check and SchemaAtFirstPath
-// nil is a contract that allows every result.
+// ResultContract is what a result must fit before it is written to State. An activity checks large values against it,
+// because only there are they whole; the instance checks the others. SelectBranch, Check and SchemaAtFirstPath treat
+// nil as a contract that allows every result.
 type ResultContract struct {
 	// StateSchema is the State schema; OutputPath and OutputMethod are those of the Call.
 	StateSchema  any                `json:"schema,omitempty"`
@@ -26,7 +26,7 @@ func (c *ResultContract) SelectBranch(value any) (branch int, result any, named 
 	return c.OutputPath.SelectBranch(value)
 }
 
-// WrapResultWithBranch gives a result in the form from which SelectBranch reads the branch.
+// WrapResultWithBranch wraps a result so that SelectBranch reads the branch from it.
 func (c *ResultContract) WrapResultWithBranch(branch int, result any) any {
 	return jsonval.Object{refexpr.BranchKey: refexpr.OutputPath{c.OutputPath[branch]}.ReferenceText(),
 		refexpr.ResultKey: result}
@@ -46,7 +46,7 @@ func (c *ResultContract) Check(branch int, value any) error {
 }
 
 // CheckAt returns an error if the value at a path after the write would not fit the State schema; old is the value
-// before. For the whole State it checks only what is written: the rest may still come.
+// before. For the whole State it checks only the keys that are written: required ones may still come.
 func (c *ResultContract) CheckAt(p jsonval.Path, old, value any) error {
 	if c.StateSchema == nil {
 		return nil

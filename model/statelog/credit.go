@@ -2,9 +2,9 @@ package statelog
 
 import "processidea/model/jsonval"
 
-// ContributingWrites picks, from writes in Plan order, those that made the value at a path: each that changed it, and
-// each by which a person set it. initial is the State before them. whole is the value there after all of them, if there
-// is one.
+// ContributingWrites lists the indexes of the writes that made the value at a path: writes that changed it, and those
+// with which a person set it. The writes are in Plan order, and initial is the State before them. whole is the value at
+// the path after all writes, if there is one.
 func ContributingWrites(initial any, writes []Write, p jsonval.Path) (credited []int, whole any, there bool) {
 	s := NewState(initial)
 	whole, there = jsonval.ValueAt(s.Snapshot(), p)

@@ -15,7 +15,7 @@ const (
 	MethodConcat = "concat"
 )
 
-// MethodWithdraw takes a write of a Call back: as if it had not been made. No Call has it.
+// MethodWithdraw takes back a write of a Call, as if it had not been made. No Call may declare it.
 const MethodWithdraw = "withdraw"
 
 // Withdraws reports whether a write takes another one back.
@@ -33,7 +33,8 @@ func CheckOutputMethod(v any) error {
 	return nil
 }
 
-// NormalizeOutputMethod gives the Write.Method of an output method that CheckOutputMethod accepts: "set" is write-once.
+// NormalizeOutputMethod gives the Write.OutputMethod of an output method that CheckOutputMethod accepts: "set" becomes
+// "", which is write-once.
 func NormalizeOutputMethod(v any) string {
 	if s := v.(string); s != "set" {
 		return s
@@ -72,7 +73,7 @@ func concatenate(old, value any) any {
 	return appendToList(old, []any{value})
 }
 
-// appendToList appends to an array. A single value becomes the first element of a new one.
+// appendToList appends to an array. If old is a single value, it becomes the first element of a new array.
 func appendToList(old any, more []any) any {
 	var list []any
 	switch o := old.(type) {

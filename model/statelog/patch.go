@@ -3,7 +3,7 @@ package statelog
 import "processidea/model/jsonval"
 
 // SplitPatch splits a patch into one Write for each value that it sets, in the order of their paths. An empty object
-// and a Handle are values.
+// below the top and a BlobHandle are values.
 func SplitPatch(patch any, at jsonval.Path) []Write {
 	m, ok := patch.(jsonval.Object)
 	_, stored := jsonval.AsBlobHandle(patch)

@@ -25,8 +25,8 @@ type Write struct {
 	Request   int       `json:"request"`
 	Index     int       `json:"index"`
 	WrittenAt time.Time `json:"at,omitzero"`
-	// CorrectionNumber counts what people set at one place in the Plan, after what the Calls wrote there; 0 is no
-	// correction.
+	// CorrectionNumber orders the values that people set at one place in the Plan, after what the Call wrote there; 0
+	// is no correction.
 	CorrectionNumber int `json:"correction,omitempty"`
 	// Reason is why a person set the value.
 	Reason string `json:"reason,omitempty"`
@@ -37,11 +37,11 @@ func (w Write) precedesCall(request, index int) bool {
 	return w.Request < request || (w.Request == request && w.Index < index)
 }
 
-// isUpdate reports whether the write is an update, whose place in the Plan decides who sees it.
+// isUpdate reports whether the write is an update. Only Calls after an update in the Plan see it.
 func (w Write) isUpdate() bool { return IsUpdateWrite(w.OutputMethod, w.Path) }
 
-// IsUpdateWrite reports whether a write with a method at a path is an update. A write of the whole State assigns
-// top-level keys and is one.
+// IsUpdateWrite reports whether a write with a method at a path is an update. A write of the whole State is an update,
+// as it assigns top-level keys.
 func IsUpdateWrite(method string, path jsonval.Path) bool { return method != "" || len(path) == 0 }
 
 // State is the JSON object of one instance: its initial value, and every write since, kept as patches.
@@ -49,14 +49,14 @@ type State struct {
 	// InitialValue is the value that the instance started with.
 	InitialValue any
 	// CurrentValue is InitialValue with all writes. The next write may change its top-level keys; Snapshot returns a
-	// value that stays.
+	// value that does not change.
 	CurrentValue any
 	writes       []Write // in Plan order
-	// ownsCurrentValue is true if nobody else holds the object Current, so that a write may set its keys. The values
-	// under them are shared and never changed.
+	// ownsCurrentValue is true if nothing else refers to the object CurrentValue, so that a write may set its keys. The
+	// values of the keys are shared and never changed.
 	ownsCurrentValue bool
 	// writesByFirstStep indexes the writes by the first step of their paths. It is nil if one of them writes the whole
-	// State, and in a State that only lives for one look.
+	// State, and in the partial States of filterWrites.
 	writesByFirstStep map[string][]Write
 }
 
@@ -68,7 +68,7 @@ func NewState(initial any) *State {
 	return &State{InitialValue: initial, CurrentValue: initial, writesByFirstStep: map[string][]Write{}}
 }
 
-// RestoreState restores a State from what Writes gave.
+// RestoreState restores a State from the result of Writes.
 func RestoreState(initial any, writes []Write) *State {
 	s := NewState(initial)
 	for _, w := range writes {
@@ -88,8 +88,8 @@ func (s *State) Snapshot() any {
 // Writes lists the writes so far, in Plan order.
 func (s *State) Writes() []Write { return s.writes }
 
-// Apply adds a write at its place in the Plan, or takes one back. Only if a later write overlaps it are all of them
-// applied again.
+// Apply adds a write at its place in the Plan, or takes one back (MethodWithdraw). If a later write overlaps a new one,
+// all writes are applied again.
 func (s *State) Apply(w Write) {
 	if w.OutputMethod == MethodWithdraw {
 		*s = *RestoreState(s.InitialValue, slices.DeleteFunc(slices.Clone(s.writes), w.Withdraws))
@@ -98,7 +98,7 @@ func (s *State) Apply(w Write) {
 	var at int
 	s.writes, at = insertWrite(s.writes, w)
 	s.addToIndex(w)
-	// if none overlaps it, the order of applying them does not matter
+	// if no later write overlaps it, the order of applying them does not matter
 	if slices.ContainsFunc(s.writes[at+1:], func(o Write) bool { return o.Path.Overlaps(w.Path) }) {
 		s.rebuildFromWrites()
 		return
@@ -134,8 +134,8 @@ func (s *State) writesThatMayOverlap(p jsonval.Path) []Write {
 	return s.writesByFirstStep[p[0]]
 }
 
-// HasWrite reports whether the State has a write already, by author, place in the Plan and path; of one that takes
-// another back, whether that is gone.
+// HasWrite reports whether the State has a write already, by author, place in the Plan and path. For a write that takes
+// another back, it reports whether the other is gone.
 func (s *State) HasWrite(w Write) bool {
 	if w.OutputMethod == MethodWithdraw {
 		return !slices.ContainsFunc(s.writes, w.Withdraws)
@@ -154,9 +154,9 @@ func (s *State) rebuildFromWrites() {
 	}
 }
 
-// applyLatest applies a write after all others. If something other than an object is in the way, nothing changes. An
-// object that the State owns is written to instead of copied: to copy a thousand keys for each of a thousand writes
-// would cost a million.
+// applyLatest applies a write after all others. If something other than an object is above its path, nothing changes.
+// An object that the State owns is changed in place: to copy a thousand keys for each of a thousand writes would cost a
+// million.
 func (s *State) applyLatest(w Write) {
 	m, ok := s.CurrentValue.(jsonval.Object)
 	if w.Combined != nil {
@@ -179,13 +179,13 @@ func (s *State) applyLatest(w Write) {
 	}
 }
 
-// filterWrites gives the State with only the writes that keep accepts. It holds at and around the path p alone, which
-// makes it cheap.
+// filterWrites gives the State with only the writes that keep accepts. It is right only at, above and below the path p,
+// which makes it cheap.
 func (s *State) filterWrites(p jsonval.Path, keep func(Write) bool) *State {
 	writes := s.writesThatMayOverlap(p)
 	dropped := func(w Write) bool { return w.Path.Overlaps(p) && !keep(w) }
 	if !slices.ContainsFunc(writes, dropped) {
-		s.ownsCurrentValue = s.ownsCurrentValue && len(p) > 0 // a caller that looks at the whole may keep it
+		s.ownsCurrentValue = s.ownsCurrentValue && len(p) > 0 // a caller that reads the whole may keep it
 		return s
 	}
 	part := &State{InitialValue: s.InitialValue}
@@ -198,7 +198,8 @@ func (s *State) filterWrites(p jsonval.Path, keep func(Write) bool) *State {
 	return part
 }
 
-// BeforeCall gives the State with the writes before a place in the Plan. It holds at and around the path p alone.
+// BeforeCall gives the State with the writes before a place in the Plan. It is right only at, above and below the path
+// p.
 func (s *State) BeforeCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return w.precedesCall(request, index) })
 }
@@ -218,13 +219,13 @@ func (s *State) PartsBeforeCall(request, index int, paths []jsonval.Path) any {
 }
 
 // StateSeenByCall gives the State as a Call at a place in the Plan sees it: with every write-once value, and with the
-// updates before that place. It holds at and around the path p alone.
+// updates before that place. It is right only at, above and below the path p.
 func (s *State) StateSeenByCall(request, index int, p jsonval.Path) *State {
 	return s.filterWrites(p, func(w Write) bool { return !w.isUpdate() || w.precedesCall(request, index) })
 }
 
-// DropWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, there or below:
-// such a result may replace initial values, never written ones.
+// DropWrittenKeys returns a result for the whole State without the keys that a Call or a person wrote, at the key or
+// below. Such a result may replace initial values, but no written ones.
 func (s *State) DropWrittenKeys(value any) any {
 	out := jsonval.Object{}
 	m := jsonval.AsObject(value)

@@ -8,8 +8,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ReadLLMAnswer reads the answer to one Question: {"_call","_params"} or {"_call","_output"}. It returns the Question,
-// and either the adapted params or, with params nil, the output.
+// ReadLLMAnswer reads the answer to one LLMQuestion: {"_call","_params"} or {"_call","_output"}. It returns the
+// question, and either the adapted params or, with params nil, the output.
 func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	w ideafile.WrittenCall) (q LLMQuestion, output any, params jsonval.Object, f *diag.Fault) {
 	answer := w.RawObject()
@@ -39,8 +39,8 @@ func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	return q, output, nil, f
 }
 
-// checkAnsweredResult drops nulls for absent properties and validates the rest. A handle is validated by the activity
-// that loads its value.
+// checkAnsweredResult drops nulls for absent properties and validates the rest. An output with BlobHandles is validated
+// by the activity that loads their values.
 func checkAnsweredResult(t *ideafile.Tool, id string, output any) (any, *diag.Fault) {
 	if t == nil {
 		return output, nil

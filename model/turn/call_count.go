@@ -2,7 +2,7 @@ package turn
 
 import "processidea/model/ideafile"
 
-// CallCount is a Call of the latest Plan of a process, and in how many instances it has which status.
+// CallCount is a Call of the latest Plan of a process, with the number of instances by its status there.
 type CallCount struct {
 	// CallID is the Call's id without an instance.
 	CallID   string                      `json:"call"`

@@ -17,7 +17,7 @@ func (c CallCounts) Total() int {
 	return c.Done + c.Failed + c.Rejected + c.Skipped + c.Blocked + c.Undone
 }
 
-// Increment counts one Call. One that has not ended is not counted.
+// Increment counts one Call, if it has ended.
 func (c *CallCounts) Increment(s ideafile.CallStatus) {
 	switch s {
 	case ideafile.Done:

@@ -1,6 +1,6 @@
-// Package turn holds what travels between the agent loop, the instances and the LLM during one turn of a process: one
-// Request, its Calls, and their outcomes. The packages loop and dataflow do not know each other; they meet here. All
-// types are data: loop and dataflow take the decisions on them. What people see and decide is in package approval.
+// Package turn has the types that travel between the agent loop, the instances and the LLM during one turn of a
+// process: one Request, its Calls, and their outcomes. The packages loop and dataflow do not know each other and share
+// only these types. All types are data: loop and dataflow decide. What people see and decide is in package approval.
 //
 // What travels:
 //
@@ -8,7 +8,7 @@
 //	RequestInput    loop → LLM        the covered instances, the Plan so far, the errors; or LLMQuestions about Calls
 //	LLMReply        LLM → loop        the whole solution, or why it broke off
 //	InstanceReport  instance → loop   changed Calls and writes, LLMQuestions, PendingApprovals; closed Requests
-//	Snapshot        loop → chain      the Idea of a Request, from which a process can start; with it LogEntry
+//	SnapshotIdea    loop → chain      the Idea of a Request, from which a process can start; with it LogEntry
 //
 // The life of a Request (the Calls themselves travel from the stream straight to their instances):
 //
@@ -21,7 +21,7 @@
 //	broken off      has an LLMReply with a Fault;  closes the Request: accepts  not asked again  all covered instances
 //	                closes it at its instances     no more Calls of it          for this number  closed it; concluded
 //	concluded       takes Plan and errors,         runs on, reports             -                the next Request
-//	                seals a Snapshot
+//	                seals a SnapshotIdea
 //
 // A Request that ends without a single accepted Call is composed afresh, under the next number.
 //

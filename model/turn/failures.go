@@ -15,11 +15,11 @@ import (
 // CallFailure is one reason why Calls did not succeed, with their number and ids.
 type CallFailure struct {
 	Status  ideafile.CallStatus `json:"status"` // failed, blocked or rejected
-	Tool    string              `json:"tool"`   // empty where the Call names none
+	Tool    string              `json:"tool"`   // empty if the Call names none
 	Code    string              `json:"code"`
 	Message string              `json:"message"`
 	Count   int                 `json:"count"`
-	// CallIDs are the ids of the first of them.
+	// CallIDs are the ids of the first of these Calls.
 	CallIDs []string `json:"calls"`
 }
 

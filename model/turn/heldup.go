@@ -5,37 +5,39 @@ import (
 	"time"
 )
 
-// HeldUp is something that holds a process up and that nobody inside the process can mend. The process waits, and
-// goes on by itself once the cause is gone: it is not paused.
+// HeldUp is something that holds a process up and that nothing inside the process can mend. The process waits, and goes
+// on by itself once the cause is gone: it is not paused.
 type HeldUp struct {
-	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Mend the remedy.
+	// Cause is an error code, such as CodeLLMUnreachable. Message describes the cause in plain words, Remedy what to do
+	// about it.
 	Cause   string `json:"cause"`
 	Message string `json:"message"`
 	Remedy  string `json:"mend,omitempty"`
-	// Since is when it was first found; zero: unknown. Next is when it is retried, Until when the process pauses
-	// because of it; zero: not at a fixed time.
+	// Since is when the cause was first found; zero: unknown. Next is the time of the next attempt, Until the time at
+	// which the process pauses because of the cause; zero: no fixed time.
 	Since time.Time `json:"since,omitzero"`
 	Next  time.Time `json:"next,omitzero"`
 	Until time.Time `json:"until,omitzero"`
-	// Untried: it has never worked for this process, so that a mistake in a setting is likely.
+	// Untried means that it has never worked for this process, so that a mistake in a setting is likely.
 	Untried bool `json:"untried,omitempty"`
 	// Process is the part or the delegate that is held up; empty: the process itself.
 	Process string `json:"process,omitempty"`
 }
 
-// PausedInTemporal says that somebody paused something by Temporal's own means. kind is what it is to them.
+// PausedInTemporal says that somebody paused something by Temporal's own means. kind is its kind in the temporal
+// command, such as activity.
 func PausedInTemporal(what, kind string) HeldUp {
 	return HeldUp{Cause: CodeTemporalPaused, Message: "somebody paused " + what + " in Temporal itself",
 		Remedy: "unpause it there (temporal " + kind + " unpause); then it goes on by itself"}
 }
 
-// WorkerFails says what a worker that is there cannot do.
+// WorkerFails says what a running worker cannot do.
 func WorkerFails(atWhat string) HeldUp {
 	return HeldUp{Cause: CodeWorkerFails, Message: "a worker runs, but cannot " + atWhat,
 		Remedy: "the worker's log says why; then it goes on by itself"}
 }
 
-// Forever is the patience for waits with a time limit of their own.
+// Forever is the patience of ShouldRetry for waits that are limited elsewhere.
 const Forever = time.Duration(math.MaxInt64)
 
 // ShouldRetry decides whether to retry something unavailable after a pause. It retries while patience lasts, counted
@@ -43,17 +45,17 @@ const Forever = time.Duration(math.MaxInt64)
 func (h *HeldUp) ShouldRetry(begun, now time.Time, pause, patience time.Duration) (again bool) {
 	h.Since, h.Next = begun, now.Add(pause)
 	if patience == Forever {
-		h.Since = now // the attempts before only looked whether it was ready
+		h.Since = now // earlier attempts only asked whether it was ready
 		return true
 	}
 	h.Until = begun.Add(patience)
 	return !h.Next.After(h.Until)
 }
 
-// HeldUpPrefix begins the line that String returns, where it is no part's and no delegate's.
+// HeldUpPrefix begins the line that String returns for the process itself, not for a part or a delegate.
 const HeldUpPrefix = "held up"
 
-// String describes it in one line. Times are UTC.
+// String describes the HeldUp in one line. Times are UTC.
 func (h HeldUp) String() string {
 	text := h.prefix()
 	if !h.Since.IsZero() {
@@ -66,7 +68,7 @@ func (h HeldUp) String() string {
 	return text
 }
 
-// Brief describes it for a list that cuts off long lines: the next attempt first, then the cause.
+// Brief describes the HeldUp for a list that cuts off long lines: the next attempt first, then the cause.
 func (h HeldUp) Brief() string {
 	text := h.prefix()
 	if !h.Next.IsZero() {
@@ -82,7 +84,7 @@ func (h HeldUp) prefix() string {
 	return HeldUpPrefix
 }
 
-// formatTime leaves the day out where all happens within one.
+// formatTime omits the day if Next is at most 12 hours after Since.
 func (h HeldUp) formatTime(t time.Time) string {
 	form := "15:04:05 UTC"
 	if last := h.Next; last.IsZero() || last.Sub(h.Since) > 12*time.Hour {
@@ -91,7 +93,7 @@ func (h HeldUp) formatTime(t time.Time) string {
 	return t.UTC().Format(form)
 }
 
-// HeldUpIn names the part or the delegate that is held up, where that is not named yet.
+// HeldUpIn sets the part or the delegate that is held up, in entries that do not name one yet.
 func HeldUpIn(process string, list []HeldUp) []HeldUp {
 	named := make([]HeldUp, len(list))
 	for n, h := range list {

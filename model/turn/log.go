@@ -12,16 +12,16 @@ import (
 	"processidea/model/statelog"
 )
 
-// LogEntry is one fact that an Idea of the chain keeps since the Idea before it: a Write to an instance's State, whose
-// Author is a Call's id, or PersonPrefix and a name; or a Decision, which has no Author; or the Outcome of a Call on
-// which people decided; or a Recheck.
+// LogEntry is one event since the Idea before, as an Idea of the chain keeps it: a Write to an instance's State, whose
+// Author is a Call's id, or PersonPrefix and a name; a Decision, which has no Author; the Outcome of a Call on which
+// people decided; or a Recheck.
 type LogEntry struct {
 	Instance string `json:"instance"`
-	// Write has no Combined here, since the Ideas hold values of the store.
+	// Write has no Combined here, since Ideas have the values of the store.
 	statelog.Write
 	// Call is the author as the LLM wrote it.
 	Call ideafile.WrittenCall `json:"call,omitzero"`
-	// Decision is a person's decision. In a write it is the decision that led to the write: older chains have it there.
+	// Decision is a person's decision. In older chains a write has the decision that led to it here.
 	Decision *approval.Decision `json:"decision,omitempty"`
 	// Outcome is the final outcome of a Call.
 	Outcome *CallOutcome `json:"outcome,omitempty"`
@@ -29,7 +29,7 @@ type LogEntry struct {
 	Recheck *Comparison `json:"recheck,omitempty"`
 	// ParamsAdaptation is set when the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
-	// PartProcessID is the process whose log this was first in: it is part of the one whose log this is.
+	// PartProcessID is the part from whose log the whole process took the entry; empty: none.
 	PartProcessID string `json:"part,omitempty"`
 }
 
@@ -37,20 +37,20 @@ type LogEntry struct {
 type CallOutcome struct {
 	CallID string              `json:"call"`
 	Status ideafile.CallStatus `json:"status"`
-	// ExecutedCall is the Call as it ran; nil if nothing did.
+	// RanCall is the Call as it ran; nil if nothing ran.
 	RanCall *ExecutedCall `json:"ran,omitempty"`
 	Fault   *diag.Fault   `json:"error,omitempty"`
 }
 
-// PersonPrefix is the beginning of By for what a person wrote: person:NAME.
+// PersonPrefix is the beginning of Author for what a person wrote: person:NAME.
 const PersonPrefix = "person:"
 
-// OverlapsPath reports whether the entry wrote at a path, below it, or wrote an ancestor of it as a whole.
+// OverlapsPath reports whether the entry wrote at a path, below it, or above it.
 func (e LogEntry) OverlapsPath(p jsonval.Path) bool {
 	return statelog.FirstAuthorAt([]statelog.Write{e.Write}, p) != ""
 }
 
-// PersonName returns the name of the person who wrote; ok is false if a Call did.
+// PersonName returns the name of the person who wrote; ok is false if the author is no named person.
 func (e LogEntry) PersonName() (name string, ok bool) {
 	return strings.CutPrefix(e.Author, PersonPrefix)
 }
@@ -58,7 +58,7 @@ func (e LogEntry) PersonName() (name string, ok bool) {
 // IsWrite reports whether the entry is a write.
 func (e LogEntry) IsWrite() bool { return e.Author != "" }
 
-// AddWrite adds a write to those of an instance, or removes the write that e withdraws.
+// AddWrite adds a write to the list of an instance's writes, or removes the write that e withdraws.
 func AddWrite(list []LogEntry, e LogEntry) []LogEntry {
 	if e.OutputMethod == statelog.MethodWithdraw {
 		return slices.DeleteFunc(list, func(o LogEntry) bool { return e.Withdraws(o.Write) })
@@ -92,8 +92,8 @@ func EncodeLog(log []LogEntry) any {
 	return out
 }
 
-// DecisionsForWrite returns people's decisions on the Call that made a write, or the revision that did, and the Call as
-// it ran then; nil if nothing ran. log is the whole log of the instance.
+// DecisionsForWrite returns people's decisions on the Call that made a write, or the revision that made it, and the
+// Call as it ran after these; nil if nothing ran. log is the whole log of the instance.
 func DecisionsForWrite(write LogEntry, log []LogEntry) (made []approval.Decision, ran *ExecutedCall) {
 	if write.CorrectionNumber > 0 {
 		name, _ := write.PersonName()

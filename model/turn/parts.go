@@ -7,7 +7,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file puts the records of a split process's parts together, and takes them apart again: each part is a process,
+// This file merges the records of a split process's parts, and divides them among parts again. Each part is a process
 // with an Idea of its own.
 
 // AddPartContext adds the content of the last Idea of a part to the input of the whole process: how its instances

@@ -9,9 +9,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// This file reads what Snapshot wrote, so that a process can continue from an Idea of another process's chain.
+// This file reads what SnapshotIdea wrote, so that a process can continue from an Idea of another process's chain.
 
-// RecordedCall is a Call of the process that wrote the Idea, with its fate by instance token.
+// RecordedCall is a Call of the process that wrote the Idea, with its outcome by instance token.
 type RecordedCall struct {
 	Request, Index      int
 	WrittenCall         ideafile.WrittenCall
@@ -37,14 +37,14 @@ const (
 	recordRan = "ran"
 )
 
-// RecordedFault is a fault in a record's entry, with the instances that have it; none in a process whose only instance
-// is anonymous.
+// RecordedFault is a fault in a record's entry, with the instances that have it. Instances is empty in a process whose
+// only instance is anonymous.
 type RecordedFault struct {
 	Fault     diag.Fault `json:"error"`
 	Instances []string   `json:"instances,omitempty"`
 }
 
-// ReadRecord reads the record of a Message that has one: of a Plan that the LLM made, or of one that runs directly.
+// ReadRecord reads the record of a Message that has one: a Plan that the LLM made, or a Plan that runs directly.
 func ReadRecord(m ideafile.Message, tokens []string) []RecordedCall {
 	if m.IsPlanWithRecord() {
 		return ReadPlanRecord(m, tokens)
@@ -127,7 +127,7 @@ func (p RecordedCall) IsFinalFor(token string) bool {
 	return false
 }
 
-// Report is the outcome of the Call in an instance, in the form of the instance's report.
+// Report returns the outcome of the Call in an instance, in the form of the instance's report.
 func (p RecordedCall) Report(token string) CallReport {
 	c := CallReport{Request: p.Request, Index: p.Index, CallState: CallState{Status: p.StatusByInstance[token],
 		Fault: p.FaultByInstance[token], Result: p.ResultByInstance[token], Decisions: p.DecisionsByInstance[token]}}
@@ -143,7 +143,7 @@ func RecordedDecisions(entry any) (made []approval.Decision) {
 		func(d InstanceDecision) approval.Decision { return d.Decision })
 }
 
-// readList reads a list of values of one type; empty if v is no such list.
+// readList reads a list of values of one type, or returns nil if v is no such list.
 func readList[T any](v any) (list []T) {
 	if jsonval.ReadAs(v, &list) != nil {
 		return nil
@@ -169,7 +169,7 @@ func (p *RecordedCall) setStatuses(entry any, tokens []string) {
 	}
 }
 
-// ReadContextError reads an error message in the form that Snapshot writes; ok is false for any other form.
+// ReadContextError reads an error message in the form of ContextError.Message; ok is false for any other form.
 func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	e := jsonval.AsObject(m.Source["error"])
 	code, isCode := e["code"].(string)
@@ -183,8 +183,8 @@ func ReadContextError(m ideafile.Message) (t ContextError, ok bool) {
 	return t, true
 }
 
-// ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: the Calls
-// that wrote there are not done any more, and may run again.
+// ForgetWritesTo changes the records of an Idea in place after a path was removed from an instance's State: Calls that
+// wrote there no longer count as done, and may run again.
 func ForgetWritesTo(source jsonval.Object, token string, path jsonval.Path) {
 	idea, _ := ideafile.ReadIdea(source)
 	forgetCalls(idea, []string{token}, func(_ ideafile.Message, p RecordedCall, _ string) bool {
@@ -227,8 +227,8 @@ func forgetCalls(idea *ideafile.Idea, of []string, forgotten func(ideafile.Messa
 	}
 }
 
-// withoutInstanceStatuses returns a record's entry without the status of its Call in some instances. tokens are those
-// of an entry that names none.
+// withoutInstanceStatuses returns a record's entry without the status of its Call in the dropped instances. tokens are
+// the instances of an entry that names none.
 func withoutInstanceStatuses(entry any, tokens []string, dropped map[string]bool) jsonval.Object {
 	if s, ok := entry.(string); ok {
 		entry = jsonval.Object{s: nil}

@@ -6,7 +6,7 @@ import (
 	"processidea/model/diag"
 )
 
-// PauseFault is the reason of a process that a person paused.
+// PauseFault returns the PauseReason of a process that a person paused.
 func PauseFault(by, reason string) *diag.Fault {
 	f := diag.Faultf(CodePaused, "paused by %s", cmp.Or(by, "a person"))
 	if reason != "" {

@@ -8,8 +8,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// PlanOfRequest makes the Plan of a Request from the Calls of its reply. A Call that no instance takes is included with
-// the reason.
+// PlanOfRequest makes the Plan of a Request from the Calls of its reply. A Call that is for no instance is included
+// with the reason. deliverable reports whether any Call is for an instance.
 func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approval.Plan, deliverable bool) {
 	p.Request = input.RequestNumber
 	p.Instances = namedOnly(input.InstanceTokens())
@@ -27,7 +27,7 @@ func PlanOfRequest(input *RequestInput, calls []ideafile.WrittenCall) (p approva
 	return p, deliverable
 }
 
-// namedOnly lists the tokens; none for the only instance, which has no name.
+// namedOnly returns the tokens, or nil if the only instance is anonymous.
 func namedOnly(tokens []string) []string {
 	if len(tokens) == 1 && tokens[0] == "" {
 		return nil
@@ -35,13 +35,14 @@ func namedOnly(tokens []string) []string {
 	return tokens
 }
 
-// TargetInstances returns the instances that a Call of a Request's Plan is for, or why it is for none.
+// TargetInstances returns the known instances that a Call of a Request's Plan is for, and a fault if it names others or
+// none.
 func TargetInstances(input *RequestInput, w ideafile.WrittenCall) ([]string, *diag.Fault) {
 	palette := ideafile.Palette{InstanceTokens: input.InstanceTokens(), ReopenableTokens: input.ReopenableTokens}
 	return palette.TargetInstances(w)
 }
 
-// DeliveredCall is a Call as written, with its index from 1, as an instance is sent it.
+// DeliveredCall is a Call as written, with its index from 1, in the form in which it is sent to an instance.
 type DeliveredCall struct {
 	Index int                  `json:"index"`
 	Call  ideafile.WrittenCall `json:"call"`
@@ -50,7 +51,7 @@ type DeliveredCall struct {
 	ReviewReason string `json:"why,omitempty"`
 }
 
-// AmendPlan replaces the Calls of a reply by those of its Plan as a person has amended it. If the person removed every
+// AmendPlan replaces the Calls of a reply by those of the Plan that a person has amended. If the person removed every
 // Call of an instance, the instance does not settle, but is asked about again.
 func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCall) {
 	reply.Calls, reply.CallFaults = calls, nil
@@ -64,7 +65,7 @@ func AmendPlan(input *RequestInput, reply *LLMReply, calls []ideafile.WrittenCal
 	}
 }
 
-// RejectPlan has the reply bring nothing: none of its Calls, no output, and no instance settles by it.
+// RejectPlan removes everything from a reply: it has no Calls and no output, and no instance settles by it.
 func RejectPlan(p approval.Plan, reply *LLMReply, d approval.Decision) {
 	reply.Calls, reply.CallFaults, reply.InstancesWithoutCalls, reply.Output, reply.OutputFault = nil, nil,
 		nil, nil, nil

@@ -15,17 +15,17 @@ type Quota struct {
 // Unlimited is a Quota too large to be used up.
 var Unlimited = Quota{Requests: 1 << 40, Calls: 1 << 40}
 
-// QuotaUse is what a consumer has begun and used so far, with all its delegates, and what it could begin now if its
-// Quota allowed it.
+// QuotaUse is what a consumer and all its delegates have begun and used so far, and what it could begin now if its
+// Quota allowed that.
 type QuotaUse struct {
 	Requests int        `json:"requests,omitempty"`
 	Calls    int        `json:"calls,omitempty"`
 	Usage    TokenUsage `json:"usage,omitzero"`
 	// NeededQuota is the smallest Quota with which nothing would have to wait for more.
 	NeededQuota Quota `json:"needs,omitzero"`
-	// AcknowledgedQuota is the latest Quota that it had heard of when it needed that; zero where it needs none.
-	// HasUnacknowledgedGrants reports whether somebody who works for it has still to hear of a larger Quota, and to
-	// begin what that allows.
+	// AcknowledgedQuota is the latest Quota that the consumer had received when it reported NeededQuota; zero if it
+	// needs none. HasUnacknowledgedGrants reports whether a consumer below it may not have received its latest grant
+	// yet, and so may still begin what that allows.
 	AcknowledgedQuota       Quota `json:"heard,omitzero"`
 	HasUnacknowledgedGrants bool  `json:"unheard,omitempty"`
 }
@@ -37,7 +37,7 @@ func (u *QuotaUse) Add(o QuotaUse) {
 	u.Usage.Add(o.Usage)
 }
 
-// AsQuota is the part of it that a Quota limits.
+// AsQuota returns the part of the use that a Quota limits.
 func (u QuotaUse) AsQuota() Quota { return Quota{u.Requests, u.Calls} }
 
 // Plus adds two Quotas.
@@ -46,13 +46,13 @@ func (q Quota) Plus(o Quota) Quota { return Quota{q.Requests + o.Requests, q.Cal
 // Minus subtracts a Quota.
 func (q Quota) Minus(o Quota) Quota { return Quota{q.Requests - o.Requests, q.Calls - o.Calls} }
 
-// Max is the larger number of each.
+// Max returns the larger number of each.
 func (q Quota) Max(o Quota) Quota { return Quota{max(q.Requests, o.Requests), max(q.Calls, o.Calls)} }
 
-// Min is the smaller number of each.
+// Min returns the smaller number of each.
 func (q Quota) Min(o Quota) Quota { return Quota{min(q.Requests, o.Requests), min(q.Calls, o.Calls)} }
 
-// Limits is the Quota with 0 for unlimited.
+// Limits returns the Quota with 0 for unlimited.
 func (q Quota) Limits() Quota {
 	if q.Requests >= Unlimited.Requests {
 		q.Requests = 0
@@ -63,15 +63,15 @@ func (q Quota) Limits() Quota {
 	return q
 }
 
-// DelegateView is a delegate under way, as its Call's process shows it.
+// DelegateView is a running delegate, as the process of its Call shows it.
 type DelegateView struct {
 	CallID    string `json:"call"`
 	ProcessID string `json:"process"`
 	// Status is the status of its process; empty: not reported yet.
 	Status string `json:"status,omitempty"`
-	// WaitingFor is what it waits for, as its query "status" describes it.
+	// WaitingFor is what the delegate waits for, as its query "status" describes it.
 	WaitingFor []string `json:"waiting,omitempty"`
-	// Code is why it is paused; empty: it is not, or has not reported.
+	// Code is why the delegate is paused; empty: it is not paused, or has not reported that.
 	Code string `json:"code,omitempty"`
 	// HeldUp lists what holds up the delegate, or its own delegates and parts.
 	HeldUp []HeldUp `json:"heldUp,omitempty"`

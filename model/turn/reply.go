@@ -19,36 +19,36 @@ type LLMReply struct {
 	Fault *diag.Fault `json:"end,omitempty"`
 	// NotRetryable pauses the process: another Request would fail the same way (a refused key, an exhausted quota).
 	NotRetryable bool `json:"final,omitempty"`
-	// WorkerLost reports that the worker died while it was listening; the LLM's answer was not bad.
+	// WorkerLost reports that the worker died while it received the reply; the LLM's answer was not bad.
 	WorkerLost bool `json:"lost,omitempty"`
 	// CallsUndelivered reports that Calls may not have reached all their instances.
 	CallsUndelivered bool `json:"undelivered,omitempty"`
 	// Calls are the solution's Calls as written, in order.
 	Calls []ideafile.WrittenCall `json:"calls,omitempty"`
-	// CallFaults are the faults of broken Calls that name no covered instance. Instances report the faults of all
-	// others.
+	// CallFaults are the faults of broken Calls that name no covered instance. Instances report the faults of all other
+	// Calls.
 	CallFaults []CallFault `json:"faults,omitempty"`
-	// InstancesWithoutCalls lists the covered instances that the solution gave no Call: the ones that may settle.
+	// InstancesWithoutCalls lists the covered instances to which the solution gave no Call: these may settle.
 	InstancesWithoutCalls []string `json:"idle,omitempty"`
 	// GoneInstances lists the covered instances whose workflows took no more Calls, because somebody had terminated or
 	// deleted them.
 	GoneInstances []string `json:"gone,omitempty"`
-	// Output as written, nil if there was none. OutputFault is why it does not fit the output form.
+	// Output is the output as written; nil if there was none. OutputFault is why it does not fit the output form.
 	Output      any         `json:"output,omitempty"`
 	OutputFault *diag.Fault `json:"outputFault,omitempty"`
 	// Finished reports that the LLM has nothing left to plan for the covered instances, if the Calls succeed.
 	Finished bool `json:"finished,omitempty"`
-	// Unfinished reports that the LLM announced further Calls: an output beside its Calls does not count.
+	// Unfinished reports that the LLM announced further Calls, so that an output beside its Calls does not count.
 	Unfinished bool `json:"unfinished,omitempty"`
-	// Notes is what the LLM wants to be shown again, because it will not be shown the instances that its Calls finish;
-	// empty: none.
+	// Notes is what the LLM wants to be shown again, because later Requests do not show the instances that its Calls
+	// finish; empty: none.
 	Notes string     `json:"notes,omitempty"`
 	Usage TokenUsage `json:"usage"`
 	// AnsweringLLM is the LLM that answered; nil: unknown.
 	AnsweringLLM *LLMUsage `json:"llm,omitempty"`
 	// HTTPAttempts counts the HTTP requests until the server answered.
 	HTTPAttempts int `json:"attempts,omitempty"`
-	// Faked replies were made up from schemas in a simulation. They use up no line of a script of replies.
+	// Faked means that the reply was made up from schemas in a simulation. It uses up no line of a script of replies.
 	Faked bool `json:"sketched,omitempty"`
 	// Comparisons are the results of a Recheck.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
@@ -79,12 +79,12 @@ type CallFault struct {
 type TokenUsage struct {
 	PromptTokens     int `json:"promptTokens"`
 	CompletionTokens int `json:"completionTokens"`
-	// CachedTokens are the tokens of the prompt that the server had cached, ReasoningTokens those of the completion
-	// that are not in the reply.
+	// CachedTokens are the prompt tokens that the server had cached, ReasoningTokens the completion tokens that are not
+	// in the reply.
 	CachedTokens    int `json:"cachedTokens,omitempty"`
 	ReasoningTokens int `json:"reasoningTokens,omitempty"`
-	// Cost is the cost of the tokens that have a price. UnpricedTokens counts those that have none, if prices or a
-	// limit on money are given.
+	// Cost is the cost of the tokens that have a price. UnpricedTokens counts the tokens without a price, if prices or
+	// a limit on money are given.
 	Cost           price.Money `json:"cost,omitempty"`
 	UnpricedTokens int         `json:"unpricedTokens,omitempty"`
 }
@@ -102,7 +102,7 @@ func (u *TokenUsage) Add(o TokenUsage) {
 	u.UnpricedTokens += o.UnpricedTokens
 }
 
-// String is the usage as people read it: "tokens: 900 in (400 cached), 80 out (50 for reasoning), $0.0012".
+// String returns the usage as people read it: "tokens: 900 in (400 cached), 80 out (50 for reasoning), $0.0012".
 func (u TokenUsage) String() string {
 	of := func(n int, what string) string {
 		if n == 0 {
@@ -118,7 +118,7 @@ func (u TokenUsage) String() string {
 	return text
 }
 
-// CostText is the cost of the tokens, and how many have no price; empty without prices.
+// CostText returns the cost of the tokens, and how many have no price; empty without prices.
 func (u TokenUsage) CostText() string {
 	switch {
 	case u.UnpricedTokens == 0 && u.Cost == 0:
@@ -131,7 +131,7 @@ func (u TokenUsage) CostText() string {
 	return fmt.Sprintf("%s, and no price for %d of them", u.Cost, u.UnpricedTokens)
 }
 
-// Error codes of Requests and of whole processes. Those of single Calls are in ideafile.
+// Error codes of Requests and of whole processes. The codes of single Calls are in ideafile.
 const (
 	CodeTruncated       = "truncated"               // the reply broke off
 	CodeWorkerLost      = "worker_lost"             // the worker that received the reply died
@@ -140,16 +140,16 @@ const (
 	CodeEndlessReply    = "endless"                 // the reply exceeded its limit of time or size
 	CodeLLMError        = "llm_error"               // the server refused the Request for good
 	CodeLLMUnreachable  = "llm_unreachable"         // no server answered, after all retries
-	CodeStoreFull       = "store_full"              // of what holds processes up: the store has no room left
+	CodeStoreFull       = "store_full"              // holds processes up: the store has no room left
 	CodeStoreForbidden  = "store_forbidden"         // the worker may not write in the store
-	CodeKeysMissing     = "keys_missing"            // no worker has the key of what the process keeps
-	CodeToolWaits       = "tool_waits"              // a Tool's server asks to be left alone for a while
-	CodeRateLimited     = "rate_limited"            // so many Calls and Requests begin a second, and no more
+	CodeKeysMissing     = "keys_missing"            // no worker has the key to the process's data
+	CodeToolWaits       = "tool_waits"              // a Tool's server gets too many Calls for now
+	CodeRateLimited     = "rate_limited"            // a limit on Calls and Requests per second is reached
 	CodeNoWorker        = "no_worker"               // no worker serves the task queue
-	CodeTemporalPaused  = "paused_in_temporal"      // somebody paused an activity of it, or it, through Temporal itself
-	CodeWorkerFails     = "worker_fails"            // a worker is there and cannot go on with the process
+	CodeTemporalPaused  = "paused_in_temporal"      // somebody paused the process or an activity of it in Temporal
+	CodeWorkerFails     = "worker_fails"            // a worker runs but cannot go on with the process
 	CodeBadReplies      = "bad_replies"             // three bad replies in a row
-	CodeNotWritten      = "not_written"             // a part of a Call's result has no place in State
+	CodeNotWritten      = "not_written"             // a part of a Call's result was not written to State
 	CodeOutputTooEarly  = "output_not_taken"        // an output came too early
 	CodeBadOutputs      = "bad_outputs"             // three bad outputs in a row
 	CodeMissingRequired = "missing_required"        // an instance ended without what its schema requires
@@ -158,13 +158,13 @@ const (
 	CodeLimitReached    = "limit_reached"
 	CodeNoProgress      = "no_progress" // three Requests in a row brought nothing new
 	CodeInvalidIdea     = "invalid_idea"
-	CodeWithdrawn       = "taken_back"   // what Calls did, by a person
+	CodeWithdrawn       = "taken_back"   // a person had the effects of Calls undone
 	CodePaused          = "paused"       // by a person
-	CodeDisagreement    = "disagreement" // asked twice, more is decided otherwise than the limit allows
+	CodeDisagreement    = "disagreement" // more second answers differ than the limit allows
 )
 
 // CheckOutput returns why a process's output does not fit its form, or nil. An output with References is not checked
-// here: it is checked once they are resolved.
+// here, but once these are resolved.
 func CheckOutput(i *ideafile.Idea, v any) *diag.Fault {
 	refs, err := refexpr.FindReferences(v)
 	if v == nil || i.OutputSchema == nil || (err == nil && len(refs) > 0) {

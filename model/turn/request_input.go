@@ -15,21 +15,21 @@ import (
 // and the errors since the last Request. Together with the process's Idea it is everything that the LLM reads.
 type RequestInput struct {
 	ProcessID string `json:"process"`
-	// RequestNumber counts the process's Requests from 1. Turn counts only the answered ones, and this one: it is lower
-	// than RequestNumber if a Request was lost before the LLM replied.
+	// RequestNumber counts the process's Requests from 1. Turn counts the attempts to ask the LLM, this one included. A
+	// Request that was lost before the LLM replied does not count, so Turn may be lower than RequestNumber.
 	RequestNumber int `json:"number"`
 	Turn          int `json:"turn"`
 	// Instances are the covered instances, in order.
 	Instances []InstanceInput `json:"covered"`
 	// PlanEntries lists the Calls of earlier Requests and of Plans that run directly.
 	PlanEntries []PlannedCallSummary `json:"plan,omitempty"`
-	// Errors are those since the last Request.
+	// Errors are the errors since the last Request.
 	Errors []ContextError `json:"troubles,omitempty"`
 	// Others counts the process's instances that the Request does not cover.
 	Others OtherInstanceCounts `json:"others,omitzero"`
 	// ReopenableTokens are the other instances that have settled only for now: a Call that names one reopens it.
 	ReopenableTokens []string `json:"reopenable,omitempty"`
-	// OutputOnly marks a Request that asks for the process's output and nothing else: every instance has settled.
+	// OutputOnly marks a Request that asks for the process's output and nothing else, since every instance has ended.
 	OutputOnly bool `json:"closing,omitempty"`
 	// MayBeLast means that the reply may call itself the last one for the covered instances, since no goal in State
 	// says when they are done.
@@ -45,14 +45,15 @@ type RequestInput struct {
 	// Questions is not empty for a Request that asks only for the results of latent Calls and for adapted parameters.
 	// Such a Request brings no new Calls.
 	Questions []LLMQuestion `json:"asking,omitempty"`
-	// HeldTokens are covered instances whose Calls are held until the Request was asked a second time.
+	// HeldTokens are covered instances whose Calls are held until the LLM has been asked a second time.
 	HeldTokens []string `json:"heldFor,omitempty"`
-	// Recheck is set if the Request asks a second time for an answer that is already there: nothing of the second runs.
+	// Recheck is set if the Request asks a second time for an answer that is already there. Calls of the second answer
+	// never run.
 	Recheck *Recheck `json:"recheck,omitempty"`
 }
 
-// Recheck is the answer that is asked for a second time, who gave it, and where its instances stood in the prompt, from
-// 1.
+// Recheck is the first answer of a Request that is asked a second time: its Calls, the LLM that gave it, and the
+// positions of its instances in the prompt, from 1.
 type Recheck struct {
 	Calls     []ideafile.WrittenCall `json:"calls"`
 	Positions map[string]int         `json:"positions"`
@@ -62,13 +63,13 @@ type Recheck struct {
 // Comparison is two answers about one instance. The chain keeps it as evidence.
 type Comparison struct {
 	Token string `json:"instance"`
-	// Request is the number of the Request that both answer, and Position where the instance stood in its prompt.
+	// Request is the number of the Request that both answer, and Position the instance's position in its first prompt.
 	Request  int                    `json:"request"`
 	Position int                    `json:"position"`
 	Differed bool                   `json:"differed"`
 	First    []ideafile.WrittenCall `json:"first"`
 	Second   []ideafile.WrittenCall `json:"second"`
-	// FirstLLM is the model that gave the first answer, LLM that of the second.
+	// FirstLLM is the model that gave the first answer, LLM the model that gave the second.
 	FirstLLM string `json:"firstLLM,omitempty"`
 	LLM      string `json:"llm,omitempty"`
 }
@@ -88,7 +89,7 @@ type DraftOutput struct {
 	Output  any `json:"output"` // as written
 }
 
-// Note is a text that the LLM wrote in a reply, to be shown to it again.
+// Note is a text that the LLM wrote in a reply, which later Requests show to it.
 type Note struct {
 	Request int    `json:"request"`
 	Text    string `json:"text"`
@@ -110,26 +111,26 @@ func ShortenNotes(text string) string {
 type InstanceInput struct {
 	Token string `json:"token"`
 	State any    `json:"state"`
-	// MissingRequiredPaths lists the State paths that the instance's schema requires and that hold no value.
+	// MissingRequiredPaths lists the State paths that the instance's schema requires and that have no value.
 	MissingRequiredPaths []string `json:"missing,omitempty"`
-	// UnfulfilledSteps are the steps of its instructions that keep it from settling.
+	// UnfulfilledSteps are the steps of the instructions that keep the instance from settling.
 	UnfulfilledSteps []ideafile.StepOutcome `json:"unfulfilled,omitempty"`
-	// HasReachedGoal means that State holds what the schema requires, and that the LLM is asked only because something
-	// went wrong.
+	// HasReachedGoal means that State has all that the schema requires, and that the LLM is asked only because
+	// something went wrong.
 	HasReachedGoal bool `json:"reachedGoal,omitempty"`
 	// Status is set for an instance that has settled or failed, and Fault is why it failed. Both are for the snapshot
 	// of the Request, not for the LLM.
 	Status ideafile.InstanceStatus `json:"status,omitempty"`
 	Fault  *diag.Fault             `json:"fault,omitempty"`
-	// Steps are the outcomes of the steps of its instructions, for an instance that has ended.
+	// Steps are the outcomes of the instructions' steps, for an instance that has ended.
 	Steps []ideafile.StepOutcome `json:"steps,omitempty"`
-	// EndedByRequest means that it ended by the Request itself, which is the last one: the snapshot records the end,
-	// and a fork of it makes that Request again.
+	// EndedByRequest means that the instance ended by this Request, which is the last one. The snapshot records the
+	// end, and a fork of the snapshot makes the Request again.
 	EndedByRequest bool `json:"endedByRequest,omitempty"`
-	// ReopenReason says who reopened the ended instance, and why; empty: nobody since the last Request about it.
+	// ReopenReason says who reopened the ended instance, and why; empty: nobody has since the last Request about it.
 	ReopenReason string `json:"reopened,omitempty"`
 	// FailedDirectPlanPosition is the position in the context, from 1, of the direct Plan that did not suffice for the
-	// instance; 0: none. It is for the snapshot, too.
+	// instance; 0: none. It is only for the snapshot, too.
 	FailedDirectPlanPosition int `json:"fellBackFrom,omitempty"`
 }
 
@@ -137,21 +138,21 @@ type InstanceInput struct {
 type PlannedCallSummary struct {
 	// CallID is the Call's id without an instance.
 	CallID string `json:"id"`
-	// DirectPlan is the position in the context, from 1, of the directly run Plan that holds the Call, and PlanName the
-	// name of that Plan. 0 for a Call of a Request.
+	// DirectPlan is the position in the context, from 1, of the directly run Plan with the Call, and PlanName the name
+	// of that Plan. DirectPlan is 0 for a Call of a Request.
 	DirectPlan   int                         `json:"direct,omitempty"`
 	PlanName     string                      `json:"plan,omitempty"`
 	Call         ideafile.WrittenCall        `json:"call"`
 	StatusCounts map[ideafile.CallStatus]int `json:"how"`
 	// InstancesByStatus lists the instances behind each count; empty in a process whose only instance is anonymous.
 	InstancesByStatus map[ideafile.CallStatus][]string `json:"where,omitempty"`
-	// ResultByInstance holds, by instance, the results that State does not hold (see CallReport.Result).
+	// ResultByInstance has, by instance, the results that are not in State (see CallState.Result).
 	ResultByInstance jsonval.Object `json:"results,omitempty"`
-	// Faults are, for the record of a direct Plan, why its Call failed or is blocked.
+	// Faults say why a Call of a direct Plan failed, is blocked or was rejected, for the Plan's record.
 	Faults []RecordedFault `json:"faults,omitempty"`
 	// Decisions are people's decisions on the Call, in the order of the instances.
 	Decisions []InstanceDecision `json:"decided,omitempty"`
-	// RanCallByInstance is the Call as it ran after such decisions, by instance.
+	// RanCallByInstance is the Call as it ran after people's decisions, by instance.
 	RanCallByInstance map[string]ExecutedCall `json:"ran,omitempty"`
 }
 
@@ -196,7 +197,7 @@ func (in *RequestInput) InstanceTokens() []string {
 	return jsonval.Map(in.Instances, func(i InstanceInput) string { return i.Token })
 }
 
-// AllInstancesEnded reports whether every instance has settled or failed.
+// AllInstancesEnded reports whether every instance of the input has settled or failed.
 func (in *RequestInput) AllInstancesEnded() bool {
 	return !slices.ContainsFunc(in.Instances, func(i InstanceInput) bool { return i.Status == "" })
 }
@@ -204,7 +205,7 @@ func (in *RequestInput) AllInstancesEnded() bool {
 // EndedByRequestKey is the key of an Idea's meta that lists the instances which ended by its Request.
 const EndedByRequestKey = "ended"
 
-// EndedByRequest lists the tokens of the instances that ended by the Request itself.
+// EndedByRequest lists the tokens of the instances that ended by this Request.
 func (in *RequestInput) EndedByRequest() (tokens []string) {
 	for _, i := range in.Instances {
 		if i.EndedByRequest {
@@ -232,7 +233,7 @@ func (in *RequestInput) QuestionSummary() string {
 	}
 }
 
-// AddReport counts what became of the Call in one instance.
+// AddReport adds what became of the Call in one instance.
 func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 	e.StatusCounts[c.Status]++
 	if token != "" {
@@ -270,7 +271,7 @@ func (e *PlannedCallSummary) addFault(token string, f diag.Fault) {
 	}
 }
 
-// WithoutDirectPlans picks the Calls that Requests planned.
+// WithoutDirectPlans returns only the Calls that Requests planned.
 func WithoutDirectPlans(plan []PlannedCallSummary) []PlannedCallSummary {
 	return jsonval.Filter(plan, func(e PlannedCallSummary) bool { return e.DirectPlan == 0 })
 }

@@ -8,8 +8,8 @@ import (
 	"processidea/model/statelog"
 )
 
-// A RequestInput may travel without its States, which the store already holds in an older form: only the deltas go
-// along. The functions of this file take the States out and put them back.
+// A RequestInput may travel without its States if the store already has an older form of these: only the deltas travel
+// with it. The functions of this file take the States out and put them back.
 
 // InitialStates returns the State with which a context starts each instance, by token.
 func InitialStates(context []ideafile.Message, tokens []string) jsonval.Object {
@@ -46,7 +46,7 @@ func (in *RequestInput) WithoutStates(known jsonval.Object) (stateless *RequestI
 	return &next, deltas
 }
 
-// RestoreStates applies the deltas of WithoutStates to the States that were known then, and sets the result in place.
+// RestoreStates sets each State to the known one with its delta applied. known must be as it was for WithoutStates.
 func (in *RequestInput) RestoreStates(known, deltas jsonval.Object) error {
 	for n, instance := range in.Instances {
 		state := known[instance.Token]
@@ -62,7 +62,7 @@ func (in *RequestInput) RestoreStates(known, deltas jsonval.Object) error {
 	return nil
 }
 
-// TakeStates removes the States in place and returns each one as its delta from nothing, by token.
+// TakeStates removes the States in place and returns each as its delta from nothing, by token.
 func (in *RequestInput) TakeStates() jsonval.Object {
 	stateless, deltas := in.WithoutStates(nil)
 	*in = *stateless

@@ -10,8 +10,8 @@ import (
 // SnapshotIdea returns the Idea of one Request: the process's palette, the context as the Request saw it, and the
 // solution.
 //
-// Invariants: a process that starts from a Snapshot has the instances, in their order, and the States that the Request
-// saw; and the Snapshot of an Idea that is a Snapshot already has the same context.
+// Invariants: a process that starts from a snapshot has the instances, in their order, and the States that the Request
+// saw; and the snapshot of an Idea that is itself a snapshot has the same context.
 func SnapshotIdea(idea jsonval.Object, input *RequestInput, calls []ideafile.WrittenCall, output any) jsonval.Object {
 	out := jsonval.WithKey(idea, "context", snapshotContext(idea["context"], input))
 	out["solution"] = jsonval.Object{"calls": ideafile.RawWrittenCalls(calls), "output": output}
@@ -22,9 +22,9 @@ func SnapshotIdea(idea jsonval.Object, input *RequestInput, calls []ideafile.Wri
 	return out
 }
 
-// snapshotContext replaces the States, the record of earlier Calls and the errors of the process's own context by those
-// that the Request saw, and keeps all other messages, Plans that guide the LLM among them. The States come before
-// everything else that names an instance, so that the instances keep their order.
+// snapshotContext replaces the States, the record of earlier Calls and the errors in the process's context by those
+// that the Request saw. It keeps all other messages, such as Plans that guide the LLM. The States come before all other
+// messages that name an instance, so that the instances keep their order.
 func snapshotContext(context any, input *RequestInput) []any {
 	var out, perInstance []any
 	schemas := jsonval.Object{}
@@ -59,8 +59,8 @@ func snapshotContext(context any, input *RequestInput) []any {
 	return out
 }
 
-// addPlanRecord adds to a directly run Plan, at a position in the context, what became of its Calls, and which
-// instances it did not suffice for.
+// addPlanRecord adds to the directly run Plan at position place in the context what became of its Calls, and the
+// instances for which it did not suffice.
 func addPlanRecord(raw any, input *RequestInput, place int) any {
 	record, fellBack := jsonval.Object{}, []string{}
 	for _, e := range input.PlanEntries {
@@ -109,8 +109,8 @@ func stateMessage(c InstanceInput, schemas jsonval.Object) any {
 	return m
 }
 
-// splitIntoPlans splits Calls into Plans, in Plan order, such that no id occurs twice in a Plan: each part of a process
-// has its own numbering of Requests.
+// splitIntoPlans splits Calls into Plans, in Plan order, such that no id occurs twice in a Plan. Ids may be equal
+// because each part of a process numbers its own Requests.
 func splitIntoPlans(entries []PlannedCallSummary) (plans [][]PlannedCallSummary) {
 	seen := []map[string]bool{}
 	for _, e := range entries {
@@ -143,8 +143,8 @@ func planMessage(plan []PlannedCallSummary) any {
 	return jsonval.Object{"type": ideafile.TypePlan, "plan": calls, "record": record}
 }
 
-// toRecordValue is the outcome of a Call: its statuses, each with a count or with the instances' tokens, the results
-// that State does not hold, and people's decisions.
+// toRecordValue returns the outcome of a Call: its statuses, each with a count or with the instances' tokens, the
+// results that are not in State, its faults, people's decisions, and what ran.
 func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))
 	for s, tokens := range e.InstancesByStatus {
@@ -165,7 +165,7 @@ func (e PlannedCallSummary) toRecordValue() any {
 	return record
 }
 
-// Message is the error as a message of an Idea's context, which ReadContextError reads.
+// Message returns the error as a message of an Idea's context, which ReadContextError reads.
 func (t ContextError) Message() any {
 	m := jsonval.Object{"type": ideafile.TypeError, "error": jsonval.ToJSONValue(t.Fault), "call": nil}
 	if t.CallID != "" {

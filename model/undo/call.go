@@ -13,11 +13,11 @@ import (
 
 // Call is the record of one Call of one instance.
 type Call struct {
-	// Process ran it: a part or the process itself. ID is the Call's id there.
+	// Process is the process that ran it: a part or the process itself. ID is the Call's id there.
 	Process, ID, Instance string
 	Key                   ideafile.CallKey
-	// Tool is the Tool that ran, with Params, after people's decisions. If they are empty, they are unknown, and
-	// NotKnown says why.
+	// Tool is the Tool that ran, and Params are its parameters, after people's decisions. If these are empty, they are
+	// unknown, and NotKnown says why.
 	Tool     string
 	Params   jsonval.Object
 	NotKnown string
@@ -26,45 +26,45 @@ type Call struct {
 	Fault    *diag.Fault
 	// Ran is set if its Tool ran and ended well. A person who answers, rejects or skips runs nothing.
 	Ran bool
-	// WrittenByLLM is set if the LLM wrote the result into the Call: nothing ran.
+	// WrittenByLLM is set if the LLM wrote the result into the Call, so that nothing ran.
 	WrittenByLLM bool
-	// Idea is the first that records the Call as done; Choice.ToIdea selects by it.
+	// Idea is the number of the first Idea that records the Call as done; Choice.ToIdea selects by it.
 	Idea int
-	// Method is how its Tool can be undone, Delegate the process that the Call ran.
+	// Method is how its Tool can be undone. Delegate is the process that the Call ran.
 	Method   ideafile.Undo
 	Delegate string
-	// DelegateUndo undoes that process, if How says so and its chain could be read.
+	// DelegateUndo undoes that process, if Method says so and its chain could be read.
 	DelegateUndo *DelegateUndo
-	// UndoneBy is the process that undid it before; DoneBefore the process that ran it before this one was forked
-	// from it.
+	// UndoneBy is the process that has undone the Call already. DoneBefore is the process that ran it, if this process
+	// was forked from that one.
 	UndoneBy, DoneBefore string
-	// UndoneWith is the Call that ran its process, if the Tool of that has an undo of its own.
+	// UndoneWith is the Call whose delegate ran this Call, if the Tool of that Call has an undo of its own.
 	UndoneWith string
-	// ReadIn is a fork in which something stands that came from the Call.
+	// ReadIn is a fork with effects that came from the Call and are not undone.
 	ReadIn string
-	// MustWait is set if its instance has ended, and others of the process have not.
+	// MustWait is set if the Call's instance has ended, and other instances of the process have not.
 	MustWait bool
-	// Undoes is the Call that this one took back itself; nil: none.
+	// Undoes is the Call that this Call itself undid; nil: none.
 	Undoes *ideafile.UndoneCall
 
-	// Reads and Scopes are places in State, After those and Calls that it came after.
+	// Reads and Scopes are the places in State that it read. After are the places and Calls that it came after.
 	Reads, Scopes []jsonval.Path
 	After         []refexpr.Reference
-	// Writes are the places that it wrote, as an update where IsUpdate.
+	// Writes are the places that it wrote. IsUpdate is set if it wrote them as an update.
 	Writes   []jsonval.Path
 	IsUpdate bool
 	// Began and Ended are moments in the order of one run; 0: not known.
 	Began, Ended int
 }
 
-// WroteFault notes that the Call did not end well: it wrote to its last branch why.
+// WroteFault notes that the Call did not end well, but wrote the fault to its last branch.
 func (c *Call) WroteFault(f *diag.Fault) {
 	if c.Ran, c.Fault = false, f; ideafile.MayHaveTakenEffect(f) {
 		c.Status = ideafile.Failed
 	}
 }
 
-// failedWithin reports whether the Call failed in a process of its own of which nothing is known here.
+// failedWithin reports whether the Call failed in its delegate, of which nothing is known here.
 func (c *Call) failedWithin() bool {
 	return !c.Ran && c.Fault != nil && c.Fault.Code == ideafile.CodeDelegateFailed && c.Delegate != "" &&
 		c.DelegateUndo == nil && c.Method.Kind != ideafile.UndoNone
@@ -72,13 +72,13 @@ func (c *Call) failedWithin() bool {
 
 // Name names the Call for people: by its id, with the instance, and its Tool.
 func (c *Call) Name() string {
-	if c.Tool == "" { // it is not on record
+	if c.Tool == "" { // the Tool is not on record
 		return c.ID
 	}
 	return c.ID + " (" + c.Tool + ")"
 }
 
-// place is where a Call ran: its process and instance.
+// place returns where a Call ran: its process and instance.
 func (c *Call) place() [2]string { return [2]string{c.Process, c.Instance} }
 
 // CallsOf lists the Calls of an instance in Plan order, with what they read, wrote and came after. The caller adds
@@ -108,7 +108,7 @@ func CallsOf(flow *dataflow.Instance, tools []*ideafile.Tool) []Call {
 	return calls
 }
 
-// WrittenPaths are the places of a write at a path; of one to the whole State, the keys that it has.
+// WrittenPaths returns the places of a write at a path; for a write of the whole State, its keys.
 func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 	if len(path) > 0 {
 		return []jsonval.Path{path}
@@ -119,7 +119,8 @@ func WrittenPaths(path jsonval.Path, value any) (paths []jsonval.Path) {
 	return paths
 }
 
-// readRefs finds what a Call reads: by its parameters and those that are wired, its condition, and its scopes.
+// readRefs finds what a Call reads through its own and its Tool's wired parameters, its condition and its scopes, and
+// what it comes after.
 func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	for _, ref := range stateReferences(rec.Params, tool) {
 		c.Reads = append(c.Reads, ref.Path)
@@ -135,9 +136,9 @@ func (c *Call) readRefs(rec *dataflow.CallRecord, tool *ideafile.Tool) {
 	}
 }
 
-// stateReferences lists what a Tool's parameters, and those that are wired, refer to in State.
+// stateReferences lists what parameters, and a Tool's wired parameters, refer to in State.
 func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Reference {
-	refs, _ := refexpr.FindReferences(params) // a bad one has failed the Call
+	refs, _ := refexpr.FindReferences(params) // a bad Reference has failed the Call
 	if tool != nil {
 		for _, wired := range jsonval.Sorted(tool.WiredParams) {
 			more, _ := refexpr.FindReferences(wired)
@@ -147,8 +148,8 @@ func stateReferences(params jsonval.Object, tool *ideafile.Tool) []refexpr.Refer
 	return slices.DeleteFunc(refs, func(ref refexpr.Reference) bool { return ref.Kind != ideafile.TypeState })
 }
 
-// readBeforeEndOf reports whether a Call had what it read when another had not ended. A Call that nobody ran has no
-// beginning.
+// readBeforeEndOf reports whether a Call had read its inputs before the Call w ended. A Call that did not run has no
+// Began.
 func (c *Call) readBeforeEndOf(w *Call) bool {
 	if c.Began > 0 {
 		return w.Ended >= c.Began
@@ -156,7 +157,7 @@ func (c *Call) readBeforeEndOf(w *Call) bool {
 	return c.Ended > 0 && w.Ended > c.Ended
 }
 
-// readFrom reports whether a Call read what another wrote. What later Calls update it did not see.
+// readFrom reports whether a Call read what the Call w wrote. It did not see the updates of later Calls.
 func (c *Call) readFrom(w *Call) bool {
 	if c.ID == w.ID || c.place() != w.place() || c.readBeforeEndOf(w) {
 		return false
@@ -165,7 +166,7 @@ func (c *Call) readFrom(w *Call) bool {
 	return c.overlaps(c.Reads, w) && (earlier || !w.IsUpdate) || earlier && c.overlaps(c.Scopes, w)
 }
 
-// mustFollow reports whether a Call was to come after another.
+// mustFollow reports whether a Call came after the Call w by its `_after`.
 func (c *Call) mustFollow(w *Call) bool {
 	if c.ID == w.ID || c.place() != w.place() || c.readBeforeEndOf(w) {
 		return false
@@ -178,7 +179,7 @@ func (c *Call) mustFollow(w *Call) bool {
 	})
 }
 
-// WroteTo reports whether the Call wrote what is read at one of some places.
+// WroteTo reports whether the Call wrote to one of the places in reads, above it or below it.
 func (c *Call) WroteTo(reads []jsonval.Path) bool { return c.overlaps(reads, c) }
 
 func (c *Call) overlaps(reads []jsonval.Path, w *Call) bool {

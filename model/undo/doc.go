@@ -1,4 +1,4 @@
-// Package undo makes the inverse of what Calls did: which other Calls undo them, in which order, and what cannot be
+// Package undo makes the Plan that undoes Calls: which other Calls undo them, in which order, and what cannot be
 // undone.
 //
 //   - Call is the record of one Call. CallsOf reads the part of it that an instance has: what the Call read and wrote,
@@ -7,7 +7,7 @@
 //   - Invert makes the Plan.
 //   - OfInstance makes a working instance undo what it did, by its own records.
 //
-// Invariants, held by the property test:
+// Invariants, which the property test checks:
 //   - Whatever stays in the world has all that it read: a Call is not undone while another Call that stays has read
 //     from it.
 //   - A Call is undone before what it read and what it came after; independent Calls have no order.

@@ -6,10 +6,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// graph maps the readers and the followers among Calls in Plan order.
+// graph relates Calls, in Plan order, to the Calls that read from them or came after them.
 type graph struct {
 	calls []Call
-	// readers and reads are by position; behind are the readers and those that came after.
+	// By a Call's position: readers are the Calls that read from it, reads the Calls from which it read, and behind the
+	// readers and the Calls that came after it.
 	readers, reads, behind [][]int
 }
 
@@ -37,7 +38,7 @@ func newGraph(calls []Call) *graph {
 	return g
 }
 
-// visitFrom visits a Call, and all that edges lead to from it.
+// visitFrom visits a Call, and all Calls that can be reached from it by edges.
 func visitFrom(edges [][]int, from int, visit func(n int)) {
 	seen := map[int]bool{from: true}
 	for queue := []int{from}; len(queue) > 0; queue = queue[1:] {
@@ -51,8 +52,8 @@ func visitFrom(edges [][]int, from int, visit func(n int)) {
 	}
 }
 
-// nearestBehind lists, in order, the steps that must precede one: those of the Calls that read from it or came after it
-// and, if such a Call takes no step, those behind it.
+// nearestBehind lists, in order, the steps that must precede the step of Call n: those of the Calls that read from it
+// or came after it. If such a Call has no step, the steps behind that Call count instead.
 func (g *graph) nearestBehind(n int, steps map[int]Step) (list []int) {
 	seen := map[int]bool{n: true}
 	for queue := slices.Clone(g.behind[n]); len(queue) > 0; queue = queue[1:] {
@@ -71,8 +72,8 @@ func (g *graph) nearestBehind(n int, steps map[int]Step) (list []int) {
 	return list
 }
 
-// ReadFromBefore lists, by instance, the places of State that stood there when the process began, and from which came
-// what it did itself and stands.
+// ReadFromBefore lists, by instance, the places of State that had their values when the process began, and from which
+// came effects of the process itself that are not undone.
 func ReadFromBefore(calls []Call) map[string][]jsonval.Path {
 	g, places := newGraph(calls), map[string][]jsonval.Path{}
 	for n := range g.calls {

@@ -10,8 +10,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// OfInstance returns how an instance undoes what it did, or the part of it that is ordered, by its own records.
-// delegateID names the process that a Call ran.
+// OfInstance returns how an instance undoes what it did, or what the order selects of it, by its own records.
+// delegateID returns the id of the process that a Call ran.
 func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	delegateID func(callID string) string) dataflow.Undoing {
 	palette, _, token := flow.StartParameters()
@@ -25,7 +25,7 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 		} else if c.Method = t.UndoUnder(palette.BindingByTool[t.Name]); t.DelegateFile != "" {
 			c.Delegate = delegateID(c.ID)
 		}
-		if by := ideafile.FindTool(palette.Tools, c.Method.Tool); by != nil { // what that reads must be there still
+		if by := ideafile.FindTool(palette.Tools, c.Method.Tool); by != nil { // what it reads must still be there
 			c.After = append(c.After, stateReferences(c.Method.Params, by)...)
 		}
 	}
@@ -39,7 +39,7 @@ func OfInstance(flow *dataflow.Instance, process string, o approval.UndoOrder,
 	return u
 }
 
-// readRecord reads what ran, with its parameters and result.
+// readRecord reads what ran, with its parameters and result, from the record of a Call.
 func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	answered := len(rec.Decisions) > 0 && rec.Decisions[len(rec.Decisions)-1].Kind == policy.Answer
 	c.Ran = rec.Status == ideafile.Done && !answered && rec.SkippedBecauseOf == ""
@@ -49,9 +49,9 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 	if rec.FromEarlierProcess && rec.SkippedBecauseOf == "" {
 		c.DoneBefore = "another process"
 	}
-	reopened := rec.Tool == "" // since: the process knew what the Call came to, and not how it was written
+	reopened := rec.Tool == "" // since the Call: the process keeps a Call's outcome, not how it was written
 	if reopened {
-		c.After = []refexpr.Reference{{Kind: ideafile.TypeState}} // for all that is known
+		c.After = []refexpr.Reference{{Kind: ideafile.TypeState}} // it may have come after anything
 		c.NotKnown = "its instance was reopened since; take it back once the process has ended"
 	}
 	switch params, err := flow.ResolvedParams(rec); {
@@ -66,19 +66,19 @@ func (c *Call) readRecord(flow *dataflow.Instance, rec *dataflow.CallRecord) {
 		c.Params = rec.ParamsAdaptation.ApplyTo(params)
 	}
 	if c.Result, c.Began, c.Ended = rec.Result, rec.Began, rec.Ended; reopened {
-		c.Began = 1 // before all that ended since
+		c.Began = 1 // before all Calls that ended since
 	}
 	for _, w := range flow.StateWrites() {
 		if (ideafile.CallKey{Request: w.Request, Index: w.Index}) == c.Key && w.CorrectionNumber == 0 {
 			c.Result = w.Value
 			if rec.Result != nil && len(w.Path) == 0 {
-				c.Result = jsonval.OverlayObject(w.Value, rec.Result) // the keys that State did not take
+				c.Result = jsonval.OverlayObject(w.Value, rec.Result) // with the keys that were not written to State
 			}
 		}
 	}
 }
 
-// asUndoing has one instance carry the Plan out.
+// asUndoing returns the Plan as one instance carries it out.
 func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 	u := dataflow.Undoing{By: o.By, Reason: o.Reason, Stays: len(p.Cannot) > 0}
 	for _, s := range p.Undo {
@@ -102,8 +102,8 @@ func (p Plan) asUndoing(o approval.UndoOrder) dataflow.Undoing {
 	return u
 }
 
-// Call is the step as a Call of a Plan that runs directly. keyOf gives the keys of others; review has a person review
-// it first.
+// Call returns the step as a Call of a Plan that runs directly. keyOf returns the key of the Call that undoes the Call
+// with an id; review makes a person review the step first.
 func (s Step) Call(keyOf func(callID string) ideafile.CallKey, review bool) jsonval.Object {
 	of := jsonval.Object{"process": s.Process, "call": s.CallID}
 	if review {

@@ -14,31 +14,32 @@ import (
 
 // Choice selects the Calls to undo. Its zero value selects all done Calls.
 type Choice struct {
-	// ToIdea keeps what was done when the Idea of this number was made; 0: nothing is kept.
+	// ToIdea is the number of an Idea: what was done when it was made is kept; 0: nothing is kept.
 	ToIdea int
 	// Instance is the only instance to undo, if IsInstance is set.
 	Instance   string
 	IsInstance bool
-	// CallID is the only Call to undo, with all that read from it; empty: no such limit.
+	// CallID is the only Call to undo, with all Calls that read from it; empty: no such limit.
 	CallID string
 	// CallIDs are the only Calls to undo; empty: no such limit.
 	CallIDs []string
-	// Review is set if a person looks at each Call first, and says whether those took effect of which nobody knows.
+	// Review is set if a person reviews each undo Call first. That person can say whether a Call of unknown outcome
+	// took effect, so such Calls are undone too.
 	Review bool
 }
 
-// Step takes one Call back.
+// Step undoes one Call.
 type Step struct {
 	CallID string         `json:"call"`
 	Tool   string         `json:"tool"`
 	Params jsonval.Object `json:"params"`
-	// DelegateUndo takes its place if the Call ran a process.
+	// DelegateUndo takes the place of Tool and Params if the Call ran a process.
 	DelegateUndo *DelegateUndo `json:"within,omitempty"`
-	// After are the ids of the Calls that are undone before; Process and Instance are those of the Call.
+	// After are the ids of the Calls that must be undone before. Process and Instance are those of the Call.
 	After    []string `json:"-"`
 	Process  string   `json:"-"`
 	Instance string   `json:"-"`
-	// Did is the Call.
+	// Did is the Call to undo.
 	Did *Call `json:"-"`
 }
 
@@ -49,11 +50,11 @@ type NotUndone struct {
 	Because string `json:"because"`
 	Process string `json:"-"`
 	Did     *Call  `json:"-"`
-	// Reader is the Call for which it is kept, with whose name Because begins; nil: there is none.
+	// Reader is the Call for whose sake it is kept, and with whose name Because begins; nil: there is none.
 	Reader *Call `json:"-"`
 }
 
-// DelegateToUndo is the process that the Call ran, of which what can be undone is undone alone; empty: there is none.
+// DelegateToUndo returns the process that the Call ran, if what it did must be undone there; empty if there is none.
 func (l NotUndone) DelegateToUndo() string {
 	if l.Did.Method.Kind != ideafile.UndoProcess || l.Reader != nil || l.Did.UndoneBy+l.Did.DoneBefore != "" {
 		return ""
@@ -69,12 +70,12 @@ func newNotUndone(c *Call, why string) NotUndone {
 type Plan struct {
 	// Undo are the steps, in a possible order.
 	Undo []Step `json:"undo"`
-	// Cannot are the Calls that cannot be undone, Kept those that stay although they could be undone.
+	// Cannot are the Calls that cannot be undone, Kept the Calls that are not undone for another reason.
 	Cannot []NotUndone `json:"cannot"`
 	Kept   []NotUndone `json:"kept"`
-	// Withdrawn are the chosen Calls that left nothing behind in the world.
+	// Withdrawn are the chosen Calls that had no effect outside State.
 	Withdrawn []string `json:"withdrawn"`
-	// Withdraw are those of them that no remaining Call read.
+	// Withdraw are the Withdrawn Calls from which no remaining Call read.
 	Withdraw []string `json:"-"`
 }
 
@@ -83,7 +84,7 @@ func EmptyPlan() Plan {
 	return Plan{Undo: []Step{}, Cannot: []NotUndone{}, Kept: []NotUndone{}, Withdrawn: []string{}}
 }
 
-// DelegateUndo is the Plan that undoes what a process did that a Call ran.
+// DelegateUndo is the Plan that undoes what the delegate of a Call did.
 type DelegateUndo struct {
 	Process string `json:"process"`
 	Plan
@@ -143,7 +144,8 @@ const (
 	fateKeep
 )
 
-// leavesEffect reports whether a Call may have left something in the world. One that failed may have, in its process.
+// leavesEffect reports whether a Call may have had an effect outside State. A failed Call may have had one, in its
+// delegate.
 func leavesEffect(c *Call) bool {
 	if c.DelegateUndo != nil {
 		return len(c.DelegateUndo.Undo)+len(c.DelegateUndo.Cannot) > 0
@@ -151,7 +153,7 @@ func leavesEffect(c *Call) bool {
 	return c.Method.Kind != ideafile.UndoNone && (c.Ran || isUnknown(c))
 }
 
-// isUnknown reports whether nobody knows if the Call had its effect.
+// isUnknown reports whether nobody knows if the Call took effect.
 func isUnknown(c *Call) bool {
 	return c.Status == ideafile.Running || c.Status == ideafile.Failed && ideafile.MayHaveTakenEffect(c.Fault)
 }
@@ -162,7 +164,7 @@ func isDone(c *Call) bool {
 		c.DelegateUndo != nil && leavesEffect(c))
 }
 
-// invertCall decides on one Call.
+// invertCall decides how one Call is undone, or why it is not.
 func invertCall(c *Call, isReviewed bool, find FindTool, state func(Call) any) (step Step, is fate, why string) {
 	switch {
 	case c.UndoneBy != "":
@@ -215,7 +217,8 @@ func invertCall(c *Call, isReviewed bool, find FindTool, state func(Call) any) (
 	return step, fateUndo, ""
 }
 
-// ParamsOf resolves what the undo Tool is given of a Call: its result, its parameters, and the State of its instance.
+// ParamsOf resolves the parameters of the undo Tool from the Call's result and parameters and the State of its
+// instance. The error says what is missing or does not fit.
 func ParamsOf(c Call, tool *ideafile.Tool, state any) (jsonval.Object, error) {
 	of := jsonval.Object{ideafile.ResultKind: c.Result, ideafile.TypeState: state}
 	if c.Params != nil {
@@ -284,7 +287,7 @@ func (g *graph) findDone(id string) (int, error) {
 		case c.ID != ideafile.CallIDInInstance(id, c.Instance):
 			continue
 		case c.Key.IsUndo():
-			key, _ := ideafile.ParseCallKey(c.ID) // Key may count Requests otherwise
+			key, _ := ideafile.ParseCallKey(c.ID) // Key may number Requests differently
 			return 0, approval.NothingDone(fmt.Sprintf(
 				"Call %s takes %s back: what was taken back is not done again by an undo", c.Name(),
 				key.Undone().ID(c.Instance)))
@@ -301,7 +304,7 @@ func (g *graph) findDone(id string) (int, error) {
 	return 0, fmt.Errorf("there is no Call %s", id+diag.DidYouMeanOrListNames(id, ids))
 }
 
-// keepReadWrites keeps what is read by Calls that stay.
+// keepReadWrites keeps the Calls from which Calls that stay have read.
 func (p *Plan) keepReadWrites(g *graph, steps map[int]Step, because map[int]string) {
 	for reader := range g.calls {
 		why, stays := because[reader]
@@ -324,8 +327,8 @@ func (p *Plan) keepReadWrites(g *graph, steps map[int]Step, because map[int]stri
 	}
 }
 
-// order sorts the steps, instance by instance: what read or came later first, and without such an order the latest
-// first.
+// order sorts the steps, instance by instance: a Call is undone before the Calls that it read from or came after;
+// otherwise the latest first.
 func (p *Plan) order(g *graph, steps map[int]Step) {
 	var instances [][2]string
 	of := map[[2]string][]int{}

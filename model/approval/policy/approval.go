@@ -31,12 +31,13 @@ const onTimeoutPause = "pause"
 // Approval is a Tool's approval policy (`_approval`): when a person must decide on a Call before it runs, and what
 // happens when nobody does.
 type Approval struct {
-	// ParamsCondition is a JSON Schema over the resolved parameters; nil: always, also for one that does not compile.
+	// ParamsCondition is a JSON Schema over the resolved parameters; nil: a person decides on every Call, as with a
+	// schema that does not compile.
 	ParamsCondition *jsonschema.Schema
 	// Timeout is the time after which TimeoutAction happens: "reject", "approve" or "pause". 0: it never does.
 	Timeout       time.Duration
 	TimeoutAction string
-	// AllowedDecisions lists the decisions that a person may take, and the remarks; without a remark, every one is
+	// AllowedDecisions lists the decisions and the remarks that a person may make. If it has no remark, all are
 	// allowed.
 	AllowedDecisions []string
 	// Deciders say who may decide; nil: anybody.
@@ -115,12 +116,12 @@ func (a *Approval) read(m jsonval.Object, path string, ps *diag.Problems) {
 	}
 }
 
-// readParamsCondition compiles the condition. One that does not compile must not let every Call through: a person is
-// asked about each, and the file's author is warned. A schema that refers to another document is an error, as
+// readParamsCondition compiles the condition. If it does not compile, a person is asked about every Call, so that none
+// gets through unseen, and the file's author is warned. A schema that refers to another document is an error, as
 // everywhere.
 func (a *Approval) readParamsCondition(v any, path string, ps *diag.Problems) {
 	if ps == nil {
-		// one that does not compile cannot be evaluated, so that a person is asked
+		// a schema that does not compile cannot be evaluated, so a person is asked
 		a.ParamsCondition = jsonschema.NewLazySchema(v, "")
 		return
 	}
@@ -145,7 +146,7 @@ func readNote(v any) (string, error) {
 	return note, nil
 }
 
-// The remarks as `allow` names them, and their signals.
+// remarkNames maps the remarks, as `allow` names them, to their signals.
 var remarkNames = map[string]string{"handOver": "hand-over", "ask": "ask", "comment": "comment"}
 
 // readAllowedDecisions reads `allow`: the decisions, and after them the remarks.

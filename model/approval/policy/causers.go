@@ -29,7 +29,7 @@ type PriorDecision struct {
 	Proof string `json:"proof,omitempty"`
 }
 
-// ReadStarters reads who started the process, and those that it was forked from, from an Idea's source.
+// ReadStarters reads, from an Idea's source, who started the process and the processes that it was forked from.
 func ReadStarters(source jsonval.Object) []Identity {
 	return readIdentities(jsonval.At(source, "meta", startersKey))
 }
@@ -60,7 +60,7 @@ func ReadCausers(source jsonval.Object, token string) []Identity {
 	return list
 }
 
-// ReadCausersByInstance reads who has added or revised which instances; nil: nobody. The token "" is all of them.
+// ReadCausersByInstance reads who has added or revised which instances; nil: nobody. The token "" means all instances.
 func ReadCausersByInstance(source jsonval.Object) (byToken map[string][]Identity) {
 	for token, people := range jsonval.Sorted(jsonval.AsObject(jsonval.At(source, "meta", causersKey))) {
 		if byToken == nil {
@@ -86,8 +86,8 @@ func ReadAllCausers(source jsonval.Object) (list []Identity) {
 // allInstances is the token for every instance, future ones included. It is also the token of the only instance.
 const allInstances = ""
 
-// WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" is
-// all of them.
+// WithCauser returns an Idea's source that names somebody who has added or revised these instances; the token "" means
+// all instances.
 func WithCauser(source jsonval.Object, who Identity, tokens ...string) jsonval.Object {
 	all := maps.Clone(jsonval.AsObject(jsonval.At(source, "meta", causersKey)))
 	if all == nil {
@@ -103,7 +103,7 @@ func WithCauser(source jsonval.Object, who Identity, tokens ...string) jsonval.O
 
 // ReadPriorDecisions reads the decisions in the processes that this one was forked from.
 func ReadPriorDecisions(source jsonval.Object) (list []PriorDecision) {
-	_ = jsonval.ReadAs(jsonval.At(source, "meta", earlierKey), &list) // of what is no decision, what can be read
+	_ = jsonval.ReadAs(jsonval.At(source, "meta", earlierKey), &list) // malformed entries: as far as they can be read
 	return list
 }
 

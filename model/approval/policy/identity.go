@@ -16,7 +16,7 @@ type Account struct {
 }
 
 // Identity is a person as records name them: by the name that people are shown, and by the account where it is known.
-// As JSON one without an account is the name alone.
+// In JSON, an Identity without an account is the name alone.
 type Identity struct {
 	Name string
 	Account
@@ -30,9 +30,9 @@ func Named(names ...string) (list []Identity) {
 	return list
 }
 
-// Is reports whether two are the same person. Accounts at two issuers never are. At one issuer either the same subject
-// or the same name suffices, since some issuers give each client another subject for a person. Without accounts, only
-// the names are compared.
+// Is reports whether two are the same person. Accounts at different issuers are never one person's. At one issuer,
+// either the same subject or the same name suffices, since some issuers give each client another subject for a person.
+// Without accounts, only the names are compared.
 func (a Identity) Is(b Identity) bool {
 	if a.Issuer != "" && b.Issuer != "" {
 		switch {

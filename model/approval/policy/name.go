@@ -39,8 +39,8 @@ func isPlain(name string) bool {
 // SameName reports whether two names are one person's, or one group's.
 func SameName(a, b string) bool { return normalizeName(a) == normalizeName(b) }
 
-// VisibleForm returns what names and other words have in common that people cannot tell apart: the form in which names
-// are compared, without the characters that nobody sees.
+// VisibleForm returns a word in the form in which names are compared, without characters that nobody sees. Words that
+// people cannot tell apart have the same form.
 func VisibleForm(word string) string {
 	return normalizeName(strings.Map(func(r rune) rune {
 		if unicode.In(r, invisible...) || r == brailleBlank {
@@ -54,14 +54,15 @@ func containsName(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(other string) bool { return SameName(other, name) })
 }
 
-// invisible are the characters of control and format, those without a meaning of their own, line ends, and those that
-// are shown as nothing.
+// invisible are control and format characters, characters without a meaning of their own, line ends, and characters
+// that are shown as nothing.
 var invisible = []*unicode.RangeTable{unicode.C, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point,
 	unicode.Variation_Selector}
 
-const brailleBlank = '\u2800' // a sign, and shown as a space
+const brailleBlank = '\u2800' // a symbol that is shown as a space
 
-// CheckGroup returns why a name of a group cannot be one: it is empty, too long, or has a character that nobody sees.
+// CheckGroup returns why a text cannot be the name of a group: it is empty, too long, or has a character that nobody
+// sees.
 func CheckGroup(name string) error {
 	switch {
 	case normalizeName(name) == "":
@@ -78,8 +79,8 @@ func CheckGroup(name string) error {
 	return nil
 }
 
-// reservedNames stand in records in place of a person: for the deadline, the process itself, and a simulation. Whoever
-// decided under one would have decided nothing, as reports and audits see it.
+// reservedNames are the names that records have in place of a person's: for the deadline, the process itself, and a
+// simulation. A decision under such a name would look to reports and audits as if nobody had decided.
 var reservedNames = []string{"timeout", "process", "simulated"}
 
 // CheckName returns why a name cannot be a person's: as CheckGroup, or it is one of reservedNames, or one of its words
@@ -108,7 +109,7 @@ func CheckName(name string) error {
 var writtenTogether = [][]string{{"Latin", "Han", "Hiragana", "Katakana"}, {"Latin", "Han", "Bopomofo"},
 	{"Latin", "Han", "Hangul"}}
 
-// mixedScripts returns two scripts whose letters no language mixes; b is "" where the word has none.
+// mixedScripts returns two scripts whose letters no language mixes; both are "" if the word has no such mix.
 func mixedScripts(word string) (a, b string) {
 	var scripts []string
 	for _, r := range word {

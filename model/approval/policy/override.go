@@ -20,7 +20,7 @@ type Override struct {
 	Deciders *Rule `json:"by,omitempty"`
 	// WhileWaiting says what happens while nobody decides, on the same Calls as Deciders.
 	WhileWaiting WhileWaiting `json:"whileWaiting,omitzero"`
-	// Outer are the Overrides of the processes that this one is a delegate of. Their deciders hold here too.
+	// Outer are the Overrides of the processes that this one is a delegate of. Their deciders apply here too.
 	Outer []Override `json:"outer,omitempty"`
 }
 
@@ -63,7 +63,7 @@ func (o Override) appliesToTool(tool string) bool {
 	return o.AllTools || slices.Contains(o.ToolNames, tool)
 }
 
-// PolicyFor returns the policy that counts for a Tool's Calls, by its own; nil if they need no approval.
+// PolicyFor returns the policy for a Tool's Calls, given the Tool's own; nil if they need no approval.
 func (o Override) PolicyFor(tool string, own *Approval) *Approval {
 	switch {
 	case !o.appliesToTool(tool):
@@ -82,8 +82,8 @@ func (o Override) DecidersFor(tool string, own *Approval) Rules {
 	return rules
 }
 
-// PeopleFor returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens while they
-// do not.
+// PeopleFor returns who may decide on a Tool's Calls, whatever the reason for the review, and what happens until they
+// decide.
 func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiting Governing) {
 	add := func(r *Rule, p WhileWaiting) {
 		beside := -1
@@ -103,8 +103,8 @@ func (o Override) PeopleFor(tool string, own *Approval) (rules Rules, whileWaiti
 	return rules, whileWaiting
 }
 
-// DeciderRestrictions are the Overrides of the process, and of those that it is a delegate of, that restrict who may
-// decide, say what happens while nobody does, or hold Plans.
+// DeciderRestrictions lists the Overrides that restrict who may decide, say what happens while nobody does, or hold
+// Plans: of the process, and of the processes that it is a delegate of.
 func (o Override) DeciderRestrictions() []Override {
 	own := o
 	own.Outer = nil
@@ -114,13 +114,14 @@ func (o Override) DeciderRestrictions() []Override {
 	return append([]Override{own}, o.Outer...)
 }
 
-// HoldsPlans reports whether Plans wait for a person's approval, because of the process or one that it is a delegate
-// of.
+// HoldsPlans reports whether Plans wait for a person's approval, because of the process or a process that it is a
+// delegate of.
 func (o Override) HoldsPlans() bool {
 	return o.Plan || slices.ContainsFunc(o.Outer, func(outer Override) bool { return outer.Plan })
 }
 
-// PlanDeciders returns who may decide on a Plan: the deciders of the process and of those that it is a delegate of.
+// PlanDeciders returns who may decide on a Plan: the deciders of the process and of the processes that it is a delegate
+// of.
 func (o Override) PlanDeciders() (rules Rules) {
 	for _, limit := range o.DeciderRestrictions() {
 		if limit.Deciders != nil {

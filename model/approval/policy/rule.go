@@ -12,7 +12,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Rule says who may decide. The zero Rule lets anybody who gives a name.
+// Rule says who may decide. The zero Rule lets anybody who gives a name decide.
 type Rule struct {
 	// Groups and People name who may decide: people of one of the groups, and these people. Both empty: anybody.
 	Groups []string `json:"groups,omitempty"`
@@ -22,10 +22,10 @@ type Rule struct {
 	// NotStarter excludes the person who started the process, and anybody who caused the Call: added or revised its
 	// instance, or changed it.
 	NotStarter bool `json:"notStarter,omitempty"`
-	// NotSameAs excludes who decided on these Calls of the same instance: ids without an instance, or names of
-	// Tools, for every Call of the Tool.
+	// NotSameAs excludes everybody who decided on one of these Calls of the same instance. An entry is the id of a Call
+	// without an instance, or the name of a Tool, for all its Calls.
 	NotSameAs []string `json:"notSameAs,omitempty"`
-	// Signed wants proof of who decides (`proof` of a policy). It is no key of `by`.
+	// Signed requires a proof of who decides (`proof` of a policy). It is no key of `by`.
 	Signed bool `json:"signed,omitempty"`
 }
 
@@ -134,9 +134,9 @@ type Person struct {
 	AlsoNamed string `json:"alsoNamed,omitempty"`
 	// Account is the person's account; zero: unknown.
 	Account
-	// Signed is whether the decision has a proof that was found right.
+	// Signed is whether the decision has a verified proof.
 	Signed bool `json:"signed,omitempty"`
-	// Deputy is who decides in the person's place, by each of their names; nil: nobody does.
+	// Deputy has the names of the deputy who decides in the person's place; nil: there is no deputy.
 	Deputy []Identity `json:"-"`
 }
 
@@ -175,7 +175,7 @@ func (p Person) nameAmong(list []Identity) string {
 	return ""
 }
 
-// Identities lists who the person is, by each of their names, and who their deputy is: for all rules they are one.
+// Identities lists the names of the person and of their deputy. All rules treat these as one person.
 func (p Person) Identities() []Identity {
 	list := []Identity{{p.Name, p.Account}}
 	if p.AlsoNamed != "" {
@@ -184,8 +184,8 @@ func (p Person) Identities() []Identity {
 	return append(list, p.Deputy...)
 }
 
-// Widened returns a Rule under which others may decide too: the Groups and People of another. Where anybody may, it
-// stays as it is.
+// Widened returns a Rule under which others may decide too: the Groups and People of another. If anybody may decide,
+// the Rule stays as it is.
 func (r Rule) Widened(others Rule) Rule {
 	if len(r.Groups)+len(r.People) == 0 {
 		return r
@@ -219,7 +219,7 @@ func (r Rule) describeDeciders() string {
 	return strings.Join(parts, " and ")
 }
 
-// Rules must all hold.
+// Rules is a list of Rules that must all hold.
 type Rules []Rule
 
 // RequiredApprovals is how many people must approve.
@@ -250,7 +250,7 @@ func (rules Rules) DenialReason(p Person, starters []Identity, causers ...Identi
 	return ""
 }
 
-// ExcludeStarter reports whether who started the process may not decide.
+// ExcludeStarter reports whether the person who started the process may not decide.
 func (rules Rules) ExcludeStarter() bool {
 	return slices.ContainsFunc(rules, func(r Rule) bool { return r.NotStarter })
 }

@@ -21,8 +21,8 @@ type Schedule struct {
 // PlannedEscalation is an escalation of one Call.
 type PlannedEscalation struct {
 	At time.Time `json:"at"`
-	// To names who may decide too then, and Rule which of the Call's rules it adds them to; -1: none, as anybody may
-	// decide.
+	// To names the people who may decide too from then on. Rule is the index of the Call's rule that they are added to;
+	// -1: none, because anybody may decide.
 	To   Rule `json:"by"`
 	Rule int  `json:"rule"`
 	// DoneAt is when it happened; zero: not yet.
@@ -37,7 +37,7 @@ type governed struct {
 	rule int
 }
 
-// Add adds a policy that belongs to a Rule; -1: to none.
+// Add adds a policy; rule is the index of the Rule that it belongs to, or -1.
 func (g *Governing) Add(p WhileWaiting, rule int) {
 	if !p.IsZero() {
 		*g = append(*g, governed{p, rule})
@@ -70,7 +70,7 @@ func (g Governing) EscalatedRules(rules Rules) Rules {
 	return rules
 }
 
-// Next returns when something happens next; ok is false where nothing does.
+// Next returns when the next reminder or escalation is due; ok is false if none is.
 func (s *Schedule) Next() (at time.Time, ok bool) {
 	if s == nil {
 		return at, false

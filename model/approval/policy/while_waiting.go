@@ -23,7 +23,7 @@ type Escalation struct {
 	To Rule `json:"by"`
 }
 
-// maxReminders is how many one Policy may have.
+// maxReminders bounds the reminders of one policy.
 const maxReminders = 20
 
 // IsZero reports whether the policy does nothing.

@@ -43,12 +43,12 @@ type Claims struct {
 	Call     string `json:"call"`
 	Digest   string `json:"digest"`
 	Decision string `json:"decision"`
-	// Details is the digest of the rest of the decision: see the function Details.
+	// Details is the digest of the rest of the decision: see DetailsDigest.
 	Details string `json:"details"`
 }
 
 // SubjectID is the deciding person's account at an issuer of tokens, in the form of RFC 9493. Only a key that may speak
-// for anybody may give one: with a key of one's own, a person could pose as any number of people.
+// for anybody may name an account: with a key of one's own, a person could pose as any number of people.
 type SubjectID struct {
 	Format string `json:"format"`
 	policy.Account
@@ -56,7 +56,7 @@ type SubjectID struct {
 
 const issuerAndSubject = "iss_sub" // a Format
 
-// SubjectIDOf writes an account.
+// SubjectIDOf returns an account in the form of RFC 9493.
 func SubjectIDOf(a policy.Account) SubjectID {
 	if a == (policy.Account{}) {
 		return SubjectID{}
@@ -64,7 +64,7 @@ func SubjectIDOf(a policy.Account) SubjectID {
 	return SubjectID{issuerAndSubject, a}
 }
 
-// ReadClaims reads the payload of a proof. Keys that it does not know are left alone, as RFC 7519 has it.
+// ReadClaims reads the payload of a proof. Unknown keys are ignored, as RFC 7519 requires.
 func ReadClaims(payload []byte) (Claims, error) {
 	m, err := jsonval.DecodeObject(payload)
 	if err != nil {
@@ -144,7 +144,7 @@ func readGroups(v any) ([]string, error) {
 	return groups, nil
 }
 
-// lastSecond bounds times, so that they can be reckoned with: it is in the year 5138.
+// lastSecond bounds times, so that arithmetic on them is safe. It is in the year 5138.
 const lastSecond = 100_000_000_000
 
 func readSeconds(m jsonval.Object, key string) (int64, error) {

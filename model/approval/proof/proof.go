@@ -44,12 +44,13 @@ type Decision struct {
 	Details string
 }
 
-// ClockSkew is how far the clocks of who signs and who checks may be apart.
+// ClockSkew is how far the clocks of signer and verifier may be apart.
 const ClockSkew = 5 * time.Minute
 
 // CheckTime returns why a proof does not count at the time of the decision.
 //
-// Invariant: the age that a proof claims never makes up for a withdrawn key, since a thief of a key can write any time.
+// Invariant: the age that a proof claims never makes up for a withdrawn key, since a thief of the key can claim any
+// time.
 func (f Finding) CheckTime(since, at time.Time) error {
 	c := f.Claims
 	switch {
@@ -69,7 +70,7 @@ func (f Finding) CheckTime(since, at time.Time) error {
 	return nil
 }
 
-// CheckFor returns why a proof is not one of this decision.
+// CheckFor returns why a proof is not for this decision.
 func (c Claims) CheckFor(d Decision) error {
 	switch {
 	case spelling.WithoutParts(c.Process) != spelling.WithoutParts(d.Process):

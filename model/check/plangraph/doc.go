@@ -6,8 +6,8 @@
 //
 // Invariants, held by the property tests:
 //
-//   - A drawing depends only on the Calls as they are written, neither on their Tools nor on any State, but for what
-//     Labels call them. An invalid Call is drawn as far as it can be read.
+//   - A drawing depends only on the Calls as they are written and on the names in Labels, not on Tools or State. An
+//     invalid Call is drawn as far as it can be read.
 //   - The same Plan gives the same text each time.
 //   - No name, path or instance breaks the diagram, whatever its characters: a label shows it, clipped, on one line.
 package plangraph

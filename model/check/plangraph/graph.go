@@ -79,7 +79,7 @@ func (g *graph) addCall(n int, call ideafile.WrittenCall) {
 	g.nodes = append(g.nodes, graphNode{id: c.id, labelLines: lines})
 }
 
-// mark says below the Calls what became of them, by the counts of Statuses: of all, or of those that were undone.
+// mark adds the counts of Statuses to the labels and colours of Calls: of all, or only of those that were undone.
 func (g *graph) mark(statuses []map[ideafile.CallStatus]int, all bool) *graph {
 	for n := range min(len(g.calls), len(statuses)) {
 		line := g.labels.statuses(statuses[n])
@@ -151,7 +151,8 @@ func (g *graph) connectCondition(n int) {
 	}
 }
 
-// writersOf lists the Calls whose results the nth Call sees at a place: itself only if no other Call writes there.
+// writersOf lists the Calls whose results the nth Call sees at a place. The nth Call itself is among them only if no
+// other Call writes there.
 func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	reader, self := g.calls[n], false
 	if ref.Kind != ideafile.TypeState {
@@ -176,8 +177,8 @@ func (g *graph) writersOf(n int, ref refexpr.Reference) []int {
 	return list
 }
 
-// mayShareInstance reports whether two Calls can work on the State of one instance, each for those it names: none are
-// all.
+// mayShareInstance reports whether two Calls for these instances can work on the State of one instance. An empty list
+// means all instances.
 func mayShareInstance(a, b []string) bool {
 	return len(a) == 0 || len(b) == 0 ||
 		slices.ContainsFunc(a, func(token string) bool { return slices.Contains(b, token) })

@@ -86,8 +86,8 @@ func (l Labels) given(ref refexpr.Reference) string {
 	return jsonval.Clip(cmp.Or(l.Words.Place(ref.Kind, ref.Path), ref.String()), maxLabel)
 }
 
-// Told is a value with the names of what its expressions lead to in their places, in quotation marks. What cannot be
-// read stays as it is.
+// Told returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value
+// with an invalid expression stays as it is.
 func (l Labels) Told(v any) any {
 	told, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
 		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.given(all[len(all)-1]) })
@@ -121,7 +121,7 @@ func (l Labels) statuses(counts map[ideafile.CallStatus]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// singleLine replaces with a space what ends a line or cannot be shown.
+// singleLine replaces each character that ends a line or cannot be shown by a space.
 func singleLine(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || unicode.Is(unicode.Zl, r) ||

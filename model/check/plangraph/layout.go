@@ -32,7 +32,7 @@ type layout struct {
 	labels        Labels
 
 	byID  map[string]*placedNode
-	above map[*placedNode][]*placedNode // those that edges lead from
+	above map[*placedNode][]*placedNode // by node, the nodes whose edges lead to it
 }
 
 func newLayout(g *graph) *layout {
@@ -56,7 +56,7 @@ func newLayout(g *graph) *layout {
 	return l
 }
 
-// assignLayers puts each node below all that edges lead from; of a circle, the edge that closes it does not count.
+// assignLayers puts each node below all nodes whose edges lead to it. In a cycle, the edge that closes it is ignored.
 func (l *layout) assignLayers() {
 	open := map[*placedNode]bool{}
 	var visit func(n *placedNode) int
@@ -98,7 +98,7 @@ func (l *layout) firstReader(n *placedNode) int {
 	return max(first, 1)
 }
 
-// orderLayers brings each node near to those that it reads from, so that few edges cross.
+// orderLayers moves each node near to the nodes that it reads from, so that few edges cross.
 func (l *layout) orderLayers() {
 	position := map[*placedNode]float64{}
 	for _, layer := range l.layers {

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. By the counts of Statuses it
-// marks Calls that were undone.
+// RenderMermaid draws a Plan as a Mermaid flowchart, in the form that GitHub renders. With the counts of Statuses, it
+// marks the Calls that were undone.
 func RenderMermaid(calls []any, statuses ...map[ideafile.CallStatus]int) string {
 	g := newGraph(calls, Labels{}).mark(statuses, false)
 	var b strings.Builder

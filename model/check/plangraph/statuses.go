@@ -8,9 +8,9 @@ import (
 	"processidea/model/turn"
 )
 
-// Statuses counts the instances in each status for each Call, by the latest Idea of a process. The Calls are those of
-// the solution in the Idea solved or, if that is nil, those of the Plan messages in the latest Idea. A Call without a
-// record has no counts. undone are the ids of Calls that another process has undone.
+// Statuses counts, for each Call, the instances in each status, as the latest Idea of a process records them. The Calls
+// are from the solution in the Idea solved or, if that is nil, from the Plan messages in the latest Idea. A Call
+// without a record has no counts. undone are the ids of Calls that another process has undone.
 func Statuses(calls []any, latest, solved jsonval.Object, undone map[string]bool) []map[ideafile.CallStatus]int {
 	statuses := make([]map[ideafile.CallStatus]int, len(calls))
 	read, _ := ideafile.ReadIdeaWithCheckedTools(latest)

@@ -8,8 +8,8 @@ import (
 	"processidea/model/ideafile"
 )
 
-// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. statuses are the counts of Statuses,
-// which are written below each Call and colour it; nil, or shorter than the Calls: unknown.
+// RenderSVG draws a Plan as a picture, black on white, without styles and scripts. The counts of Statuses are written
+// below each Call and colour it. They are unknown for Calls beyond the end of statuses.
 func RenderSVG(calls []any, statuses []map[ideafile.CallStatus]int, labels Labels) string {
 	l := newLayout(newGraph(calls, labels).mark(statuses, true))
 	var b strings.Builder
@@ -71,7 +71,7 @@ func writeNode(b *strings.Builder, n *placedNode) {
 	}
 }
 
-// statusFills are the colours of what became of a Call, the most telling first.
+// statusFills are the colours of a Call's statuses. The first status that an instance has counts.
 var statusFills = []struct {
 	status ideafile.CallStatus
 	fill   string
@@ -91,7 +91,7 @@ func fillOf(counts map[ideafile.CallStatus]int) string {
 	return ""
 }
 
-// xmlText writes a text so that it stays text; what XML cannot hold becomes the sign for it.
+// xmlText escapes a text for XML. Characters that XML cannot hold become the replacement character.
 func xmlText(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(singleLine(s)))

@@ -25,9 +25,9 @@ func ResolveFile(from, name string) (string, error) {
 	return key, nil
 }
 
-// ExtractFiles returns an Idea's source without the files that it carries, and all files by key: those that it carries,
-// the given ones, and those that either carry in turn. Files of one key that differ are a problem: none would be run in
-// silence for another.
+// ExtractFiles returns an Idea's source without the files that it carries, and all files by key: the files that it
+// carries, the given files, and the files that these carry in turn. Two different files with one key are a problem, so
+// that neither silently runs in place of the other.
 func ExtractFiles(source, given jsonval.Object) (rest, files jsonval.Object, ps diag.Problems) {
 	t := &fileExtractor{filesByKey: jsonval.Object{}}
 	rest = t.extractFiles(source, "", "$")
@@ -42,7 +42,8 @@ type fileExtractor struct {
 	problems   diag.Problems
 }
 
-// extractFiles takes what an Idea carries. from is the key of its own file, and at its place.
+// extractFiles collects the files that an Idea carries, and returns its source without them. from is the key of the
+// Idea's own file, and at is the place of the Idea.
 func (t *fileExtractor) extractFiles(source jsonval.Object, from, at string) jsonval.Object {
 	carried, ok := source[ideafile.DelegatesKey].(jsonval.Object)
 	if !ok {
@@ -77,20 +78,20 @@ func (t *fileExtractor) addFile(key string, file any, at string) {
 
 const resumedMark = "~call:"
 
-// ResumedKey is the key of the Idea from which the delegate of a Call goes on, in a fork of the process that had
-// started it. from is the key of the Idea from which that process goes on, if it is a delegate itself; two Calls with
-// one id have two keys so. It names no file: the files in a delegate's Idea are named from the folder of the first
+// ResumedKey is the key of the Idea from which a Call's delegate resumes in a fork of the process that started the
+// delegate. If that process is a delegate itself, from is the key of the Idea from which it resumes. So two Calls with
+// one id have two keys. The key names no file: the files in a delegate's Idea are named from the folder of the first
 // file.
 func ResumedKey(from, callID string) string {
 	return from + resumedMark + ideafile.TypeableCallID(callID)
 }
 
-// IsResumed reports whether an Idea carries what the delegate of a Call goes on from.
+// IsResumed reports whether an Idea carries the Idea from which a Call's delegate resumes.
 func IsResumed(source jsonval.Object, callID string) bool {
 	return jsonval.AsObject(source[ideafile.DelegatesKey])[ResumedKey("", callID)] != nil
 }
 
-// CarriesResumed reports whether an Idea carries what the delegate of any Call goes on from.
+// CarriesResumed reports whether an Idea carries an Idea from which the delegate of any Call resumes.
 func CarriesResumed(source jsonval.Object) bool {
 	for key := range jsonval.AsObject(source[ideafile.DelegatesKey]) {
 		if strings.HasPrefix(key, resumedMark) {
@@ -100,14 +101,14 @@ func CarriesResumed(source jsonval.Object) bool {
 	return false
 }
 
-// WithResumed returns an Idea's source that carries what the delegate of a Call goes on from.
+// WithResumed returns an Idea's source that carries the Idea from which a Call's delegate resumes.
 func WithResumed(source jsonval.Object, callID string, resumed jsonval.Object) jsonval.Object {
 	carried := jsonval.WithKey(jsonval.AsObject(source[ideafile.DelegatesKey]), ResumedKey("", callID), resumed)
 	return jsonval.WithKey(source, ideafile.DelegatesKey, carried)
 }
 
-// WithFiles returns an Idea's source with the files that its delegates need. It renames them so that the names are
-// found from there, since the source may have been a delegate in a folder below the first file's. own is the key of the
+// WithFiles returns an Idea's source with the files that its delegates need. It replaces their names in the Tools by
+// their keys, since the source may have been a delegate in a folder below that of the first file. own is the key of the
 // Idea's file.
 func WithFiles(source jsonval.Object, own string, files jsonval.Object) jsonval.Object {
 	needed := jsonval.Object{}

@@ -15,7 +15,7 @@ func WithInstructions(source jsonval.Object, own string, files jsonval.Object) j
 	return jsonval.WithKey(source, "context", filled)
 }
 
-// FillInstructions is WithInstructions for messages; nil where none takes a file.
+// FillInstructions is WithInstructions for messages; nil if none of them changes.
 func FillInstructions(context []any, own string, files jsonval.Object) (filled []any) {
 	for n, raw := range context {
 		key, err := ResolveFile(own, ideafile.UnreadInstructionFile(raw))
@@ -29,7 +29,7 @@ func FillInstructions(context []any, own string, files jsonval.Object) (filled [
 	return filled
 }
 
-// InstructionFiles lists the keys of the files of instructions that messages name and do not carry.
+// InstructionFiles lists the keys of the instruction files that messages name without including their content.
 func InstructionFiles(context []any, own string) (keys []string) {
 	for _, raw := range context {
 		if name := ideafile.UnreadInstructionFile(raw); name != "" {

@@ -1,8 +1,7 @@
-// Package limit says whose turn it is where all workers share a limit, as that of a Tool is (`_rate`).
+// Package limit decides whose turn it is if all workers share a limit, such as a Tool's (`_rate`).
 //
 // Invariants:
-//   - Turns are given in the order in which they were asked for first, those of a higher priority before others, and
-//     begin evenly spaced.
-//   - Nobody waits for one who is gone: a place in the Queue is lost where its holder does not come again when it was
-//     told to, and a turn where nobody says any more that it lasts.
+//   - Turns are given by priority, then in the order in which they were first asked for, and begin evenly spaced.
+//   - Nobody waits for a caller that is gone: a place in the Queue is lost if its caller does not return in time, and a
+//     turn is lost if nobody renews it.
 package limit

@@ -7,49 +7,50 @@ import (
 )
 
 const (
-	// TurnLease is how long a turn lasts that nobody speaks of again.
+	// TurnLease is how long a turn lasts that nobody renews.
 	TurnLease = 30 * time.Second
-	// MaxWait is how long somebody may wait before it asks again.
+	// MaxWait is how long a caller waits at most before it asks again.
 	MaxWait = time.Minute
-	// MaxStay is for how long one who waits stays, and asks again and again; who is told to wait longer goes away.
+	// MaxStay is how long a waiting caller stays, and asks again and again. A caller with a longer wait goes away
+	// meanwhile.
 	MaxStay = 5 * time.Second
-	// leadTime is how long before it begins a turn is given, so that one answer is for many.
+	// leadTime is how long before its beginning a turn is given, so that one answer can give many turns.
 	leadTime = 2 * time.Second
-	// minWait is after how long anybody asks again, who has no turn.
+	// minWait is how long a caller without a turn waits at least before it asks again.
 	minWait = 250 * time.Millisecond
-	// lateGrace is how late a caller may return after the time at which it was told to return.
+	// lateGrace is how long after the agreed time a caller may return.
 	lateGrace = 10 * time.Second
-	// usualLevel is the priority of those who name none.
+	// usualLevel is the priority of callers that name none.
 	usualLevel = 3
-	// maxQueueLength bounds what a Queue remembers. Who finds no place asks again.
+	// maxQueueLength bounds what a Queue remembers. A caller that finds no place asks again.
 	maxQueueLength = 10_000
 )
 
-// TurnRequest is what a worker says and asks. Each key stands for one turn.
+// TurnRequest is what a worker reports and asks for. Each key stands for one turn.
 type TurnRequest struct {
 	Rule  Rule      `json:"rule"`
 	Wants []string  `json:"wants,omitempty"`
-	Costs []float64 `json:"costs,omitempty"` // what each of Wants counts; none: one
+	Costs []float64 `json:"costs,omitempty"` // the cost of each of Wants; none: one
 	// Levels are the priorities of Wants, from 1, which comes first, to 5; none and 0: Temporal's own, 3.
 	Levels []int    `json:"levels,omitempty"`
-	Holds  []string `json:"holds,omitempty"` // their turns last
-	Done   []string `json:"done,omitempty"`  // their turns are over
-	Spent  float64  `json:"spent,omitempty"` // what turns have counted beyond their costs
+	Holds  []string `json:"holds,omitempty"` // keys whose turns go on
+	Done   []string `json:"done,omitempty"`  // keys whose turns are over
+	Spent  float64  `json:"spent,omitempty"` // what turns have spent beyond their costs
 }
 
-// Turn answers one who wants it.
+// Turn is the answer to a caller that wants a turn.
 type Turn struct {
 	IsGranted bool `json:"yours,omitempty"`
-	// Wait is when it begins; else after how long to ask again.
+	// Wait is the time until the turn begins or, without a turn, until the caller asks again.
 	Wait time.Duration `json:"in,omitempty"`
 }
 
-// Queue is who waits for a turn, in the order of their priorities and of their arrival, and whose turn it is.
+// Queue has the callers that wait for a turn, by priority and then by arrival, and the current turns.
 type Queue struct {
 	Waiting    []Place   `json:"waiting,omitempty"`
 	Turns      []Place   `json:"turns,omitempty"`
 	NextTurnAt time.Time `json:"next"` // when another turn may begin
-	// PerSecond is that of the Rule of whoever wanted a turn last; 0: it had none.
+	// PerSecond is the rate of the latest request for a turn; 0: it had none.
 	PerSecond float64 `json:"perSecond,omitempty"`
 	// MeanTurnTime is about how long a turn lasts.
 	MeanTurnTime time.Duration `json:"took,omitempty"`
@@ -62,15 +63,15 @@ type Queue struct {
 type Place struct {
 	Key    string    `json:"key"`
 	Until  time.Time `json:"until"`  // when it is lost
-	Begins time.Time `json:"begins"` // the turn; zero: it waits
+	Begins time.Time `json:"begins"` // when the turn begins; zero: it waits
 	Cost   float64   `json:"cost,omitempty"`
 	Level  int       `json:"level,omitempty"` // its priority
-	// Away is set while its holder is gone, and will ask again. It may come late, by any time, where so many wait that
-	// their attempts have to wait themselves: no turn is given to it before it is back.
+	// Away is set while its caller is gone and will ask again. The caller may return arbitrarily late if so many wait
+	// that their attempts must wait themselves. It gets no turn before it is back.
 	Away bool `json:"away,omitempty"`
 }
 
-// Ask takes what a worker says, and answers those who want a turn, in their order.
+// Ask applies a worker's request, and returns an answer for each of its Wants, in their order.
 func (l *Queue) Ask(now time.Time, q TurnRequest) []Turn {
 	l.endTurns(now, q.Done)
 	if len(q.Wants) > 0 && q.Rule.PerDay == 0 {
@@ -131,7 +132,7 @@ func (l *Queue) enqueue(now time.Time, q TurnRequest) {
 		for at > 0 && cmp.Or(l.Waiting[at-1].Level, usualLevel) > cmp.Or(p.Level, usualLevel) {
 			at--
 		}
-		if at < maxQueueLength { // the last one loses its place where there is no room
+		if at < maxQueueLength { // the last caller loses its place if there is no room
 			l.Waiting = slices.Insert(l.Waiting[:min(len(l.Waiting), maxQueueLength-1)], at, p)
 			places[key] = at
 		}
@@ -147,8 +148,8 @@ func (l *Queue) places() map[string]int {
 	return places
 }
 
-// adoptRate has a faster rate count for the turns that were given under a slower one, too: else the next turn of
-// everybody would wait for as long as one process asked for by mistake.
+// adoptRate applies a faster rate also to the turns that were given under a slower one. Otherwise a slow rate that one
+// process asked for by mistake would delay the next turn of everybody.
 func (l *Queue) adoptRate(now time.Time, perSecond float64) {
 	switch wait := l.NextTurnAt.Sub(now); {
 	case wait <= 0 || l.PerSecond == 0:
@@ -162,7 +163,7 @@ func (l *Queue) adoptRate(now time.Time, perSecond float64) {
 
 const day = 24 * time.Hour
 
-// countSpent counts what was spent. Where that is all of a day, the next turn begins with the next day.
+// countSpent adds what was spent today. If the day's limit is reached, the next turn begins on the next day.
 func (l *Queue) countSpent(now time.Time, q TurnRequest) {
 	if today := now.UTC().Truncate(day); !l.Day.Equal(today) {
 		l.Day, l.SpentToday = today, 0
@@ -174,7 +175,7 @@ func (l *Queue) countSpent(now time.Time, q TurnRequest) {
 	}
 }
 
-// SpentCountsFor is how long what was spent still counts.
+// SpentCountsFor returns how long today's spending still counts.
 func (l *Queue) SpentCountsFor(now time.Time) time.Duration {
 	if l.SpentToday == 0 {
 		return 0
@@ -182,7 +183,7 @@ func (l *Queue) SpentCountsFor(now time.Time) time.Duration {
 	return max(0, l.Day.Add(day).Sub(now))
 }
 
-// endTurns takes out those whose turn is over, and those who did not come in time.
+// endTurns removes turns that are over, and callers that did not come in time.
 func (l *Queue) endTurns(now time.Time, done []string) {
 	over := map[string]bool{}
 	for _, key := range done {
@@ -206,7 +207,7 @@ func (l *Queue) findTurn(key string) *Place {
 	return &l.Turns[n]
 }
 
-// extendTurn has a turn last. One that counted as over goes on: nobody could end it.
+// extendTurn renews a turn. A turn that counted as over goes on, because nobody could stop it.
 func (l *Queue) extendTurn(now time.Time, key string) {
 	t := l.findTurn(key)
 	if t == nil {
@@ -216,9 +217,9 @@ func (l *Queue) extendTurn(now time.Time, key string) {
 	t.Until = now.Add(TurnLease)
 }
 
-// beginOverdueTurn has a turn begin that was to begin already: at once, where no other was given since; else behind
-// those. Who waits in one activity and runs in the next may always be a little late, and must not wait for another
-// turn each time.
+// beginOverdueTurn begins a turn whose time has passed: at once if no other turn was given since, or else after those
+// turns. A caller that waits in one activity and runs in the next may always be a little late, and must not wait for
+// another turn each time.
 func (l *Queue) beginOverdueTurn(now time.Time, t *Place, spacing time.Duration) {
 	if l.NextTurnAt.After(t.Begins.Add(spacing)) {
 		now = laterOf(now, l.NextTurnAt)
@@ -241,7 +242,7 @@ func (l *Queue) giveTurns(now time.Time, r Rule) {
 	})
 }
 
-// timeToTurn is about how long the turn of the one at a place is away.
+// timeToTurn estimates the time until the turn of the caller at a place.
 func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	cost := 0.0
 	for _, p := range l.Waiting[:place] {
@@ -249,12 +250,13 @@ func (l *Queue) timeToTurn(now time.Time, r Rule, place int) time.Duration {
 	}
 	wait := laterOf(now, l.NextTurnAt).Sub(now) + r.spacing(cost) - leadTime/2
 	if r.MaxConcurrent > 0 && len(l.Turns) >= r.MaxConcurrent {
-		// Where one takes long, more and more is thought of them, so that nobody asks in vain again and again.
+		// The longer the oldest turn lasts, the longer turns are expected to last, so that nobody asks in vain again
+		// and again.
 		took := max(l.MeanTurnTime, now.Sub(l.Turns[0].Begins)) / time.Duration(2*r.MaxConcurrent)
 		took = min(took, day) // a turn may last for years, and there are many places
 		wait = max(wait, min(took, MaxStay), time.Duration(place)*took)
 	}
-	if wait > MaxStay { // it goes away, and is to be back before its turn could be given to another
+	if wait > MaxStay { // the caller goes away, and must return before its turn could go to another
 		wait -= MaxStay - leadTime
 	}
 	longest := MaxWait

@@ -9,10 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Rule is what is allowed, to all who share it; zero: any number.
+// Rule is the limit for all turns that share it; a zero field means no limit.
 type Rule struct {
-	PerSecond     float64 `json:"perSecond,omitempty"` // turns that begin
-	MaxConcurrent int     `json:"atOnce,omitempty"`    // turns that last
+	PerSecond     float64 `json:"perSecond,omitempty"` // how many turns may begin
+	MaxConcurrent int     `json:"atOnce,omitempty"`    // how many turns may last at a time
 	PerDay        float64 `json:"perDay,omitempty"`    // what is spent in a day, in UTC; a turn costs nothing by itself
 }
 
@@ -23,7 +23,7 @@ const (
 	maxDebt        = day
 )
 
-// ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: nothing is said.
+// ReadRule reads {"perSecond": 20, "atOnce": 5}; nil: there is no Rule.
 func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	if v == nil {
 		return nil
@@ -56,7 +56,7 @@ func ReadRule(v any, path string, ps *diag.Problems) *Rule {
 	return r
 }
 
-// String says it for people: "20 a second, 5 at once".
+// String describes the Rule for people: "20 a second, 5 at once".
 func (r Rule) String() string {
 	var parts []string
 	if r.PerSecond > 0 {
@@ -68,7 +68,7 @@ func (r Rule) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// spacing is how long it takes until there is room for so much again.
+// spacing returns how long after a turn of this cost the next turn may begin.
 func (r Rule) spacing(cost float64) time.Duration {
 	if r.PerSecond == 0 {
 		return 0

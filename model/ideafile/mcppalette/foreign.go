@@ -15,16 +15,16 @@ import (
 // left out of the schema, with a note, and the rest is used. Examples: a pattern in a dialect that Go lacks, an
 // optional parameter whose name has another meaning here, a description too long for a prompt.
 
-// maxDescription is how long the description of a tool, or within its schema, may be, in bytes.
+// maxDescription bounds the description of a tool, and each one within its schema, in bytes.
 const maxDescription = 8 << 10
 
 // schemaFitter fits one schema of a server.
 type schemaFitter struct {
 	root     jsonval.Object
-	isBroken bool // it does not compile: every keyword is tried
+	isBroken bool // the schema does not compile, so every keyword is tried
 	notes    []string
-	steps    *int              // that are left to the patterns of all servers' tools
-	ids      map[string]string // the pointers of parts that have an $id, by it; of anchors by the part around and #name
+	steps    *int              // the steps left for the patterns of all servers' tools
+	ids      map[string]string // pointers: of parts by $id, of anchors by the base's pointer, # and their name
 }
 
 // usablePart returns the usable part of the spec, and notes on what was left out.
@@ -73,8 +73,8 @@ func (s ToolSpec) withoutMetaParams(schema jsonval.Object, notes *[]string) json
 	return jsonval.WithKey(schema, "properties", kept)
 }
 
-// withAllParams declares the parameters that a schema requires, or describes in its alternatives alone. JSON Schema
-// allows others beside its properties, and here nobody could give them.
+// withAllParams declares the parameters that a schema only requires, or describes only in its alternatives. JSON Schema
+// allows undeclared properties, but no Call could give them here.
 func withAllParams(schema jsonval.Object, notes *[]string) jsonval.Object {
 	properties, isGiven := schema["properties"].(jsonval.Object)
 	if _, saysOthers := schema["additionalProperties"]; !isGiven || saysOthers {
@@ -134,7 +134,7 @@ func fitSchema(schema any, place string, steps *int, notes *[]string) any {
 	return fitted
 }
 
-// outline keeps of a schema which properties there are, in words, and which of them are required.
+// outline reduces a schema to its properties, their descriptions, and which of them are required.
 func outline(schema jsonval.Object) jsonval.Object {
 	properties := jsonval.Object{}
 	for name, part := range jsonval.Sorted(jsonschema.Properties(schema)) {
@@ -148,8 +148,8 @@ func outline(schema jsonval.Object) jsonval.Object {
 	return jsonval.Object{"properties": properties, "required": required}
 }
 
-// findIDs notes the parts that have an $id, by what a $ref may call them: the $id itself, or its last step. Anchors
-// are noted too; draft 7 writes them as the fragment of an $id. base is as in fitPart.
+// findIDs records the parts that have an $id, under the names that a $ref may use: the $id itself, or its last step. It
+// records anchors too; draft 7 writes them as the fragment of an $id. base is as in fitPart.
 func (f *schemaFitter) findIDs(part jsonval.Object, pointer, base string) {
 	id, anchor, _ := strings.Cut(jsonval.AsText(part["$id"]), "#")
 	names := []string{}
@@ -193,7 +193,7 @@ func refToAnotherAddress(schema jsonval.Object) (found string) {
 }
 
 // fitPart returns a schema reduced to what can be used. place is its location for people, pointer its location in the
-// whole schema. base is the pointer of the innermost part around it with an $id, at which references begin.
+// whole schema. base is the pointer of the innermost part around it that has an $id: references count from there.
 func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base string) jsonval.Object {
 	own := maps.Clone(schema)
 	if id := jsonval.AsText(own["$id"]); pointer != "" && id != "" {
@@ -202,7 +202,7 @@ func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base strin
 		}
 		delete(own, "$id")
 	}
-	if base != "" { // where another part may have the same one
+	if base != "" { // another part may have the same anchor
 		delete(own, "$anchor")
 	}
 	f.fitReference(own, base)
@@ -229,7 +229,7 @@ func (f *schemaFitter) fitPart(schema jsonval.Object, place, pointer, base strin
 	})
 }
 
-// dropUnusable removes the keywords of a schema that does not compile which no validator takes.
+// dropUnusable removes, from a schema that does not compile, the keywords that no validator accepts.
 func (f *schemaFitter) dropUnusable(own jsonval.Object, place string) {
 	if !f.isBroken {
 		return
@@ -256,8 +256,8 @@ func placeName(place string) string {
 	return place
 }
 
-// fitReference has a $ref that names a part by its $id or anchor, or begins in a part that has an $id, lead there by a
-// pointer.
+// fitReference replaces a $ref that names a part by its $id or anchor, or that is relative to a part with an $id, by a
+// pointer from the root.
 func (f *schemaFitter) fitReference(own jsonval.Object, base string) {
 	ref, ok := own["$ref"].(string)
 	if !ok {
@@ -292,7 +292,8 @@ func (f *schemaFitter) fitPattern(own jsonval.Object, place string) {
 	f.noteServerChecks("the pattern of "+placeName(place), pattern)
 }
 
-// fitPatternProperties does the same with the patterns of keys. Where no other keys are allowed, all are then.
+// fitPatternProperties removes the patterns of keys that Go cannot read. It then also removes the rules for other keys,
+// so that all keys are allowed.
 func (f *schemaFitter) fitPatternProperties(own jsonval.Object, place string) {
 	named := jsonval.AsObject(own["patternProperties"])
 	kept := jsonval.Object{}
@@ -317,7 +318,7 @@ func (f *schemaFitter) noteServerChecks(what, pattern string) {
 		fmt.Sprintf("only the server checks %s: %s", what, jsonval.Clip(pattern, 100)))
 }
 
-// canCompile reports whether Go can compile a pattern, and whether there is room for it.
+// canCompile reports whether Go can compile a pattern, and whether its steps are within the limits.
 func (f *schemaFitter) canCompile(pattern string) bool {
 	steps, err := jsonschema.CompiledPatternSteps(pattern)
 	if err != nil || steps > jsonschema.MaxStepsPerForeignPattern || steps > *f.steps {

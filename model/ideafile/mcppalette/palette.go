@@ -1,4 +1,4 @@
-// Package mcppalette makes Tools of an Idea's palette of what MCP servers offer, each pinned by a digest.
+// Package mcppalette turns the tools that MCP servers offer into Tools of an Idea's palette, each pinned by a digest.
 package mcppalette
 
 import (
@@ -14,15 +14,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// ToolSpec is a tool as an MCP server describes it. Its other hints are not trusted, and not
-// kept.
+// ToolSpec is a tool as an MCP server describes it. The server's other hints are neither trusted nor kept.
 type ToolSpec struct {
 	Name         string         `json:"name"`
 	Description  string         `json:"description,omitempty"`
 	InputSchema  jsonval.Object `json:"input"`
 	OutputSchema any            `json:"output,omitempty"`
-	// Title is how people read it, and Undo is ideafile.UndoNone or UndoNever by the server's hints; empty: no word.
-	// Neither belongs to the digest: what was pinned stays as it was.
+	// Title is the tool's name for people. Undo is ideafile.UndoNone or UndoNever by the server's hints; empty:
+	// unknown. Neither is part of the digest, so that earlier pins stay valid.
 	Title string            `json:"title,omitempty"`
 	Undo  ideafile.UndoKind `json:"undo,omitempty"`
 	// Unreadable is why the description cannot be used; empty: it can.
@@ -39,10 +38,10 @@ func (s ToolSpec) Digest() string {
 
 // Palette is the addition of MCP servers to the palette of an Idea.
 type Palette struct {
-	// ToolSources are sources of Tools by name: new ones, and those of the file merged with the server's.
+	// ToolSources maps names to the sources of Tools: new Tools, and Tools of the file merged with the server's.
 	ToolSources jsonval.Object `json:"tools"`
-	// StoredTools is the whole palette with them in it as an ideafile.NewStoredPalette, in place of ToolSources, if it
-	// is large.
+	// StoredTools is the whole palette, with these Tools, as an ideafile.NewStoredPalette. It takes the place of
+	// ToolSources if the palette is large.
 	StoredTools jsonval.Object `json:"stored,omitempty"`
 	// ToolNamesByServer lists the tools that joined, by server.
 	ToolNamesByServer map[string][]string `json:"picked"`
@@ -68,7 +67,7 @@ func ResolveTools(i *ideafile.Idea, offers map[string][]ToolSpec) Palette {
 type builder struct {
 	idea         *ideafile.Idea
 	palette      Palette
-	patternSteps int // that are left for the patterns of tools that are still to come
+	patternSteps int // the steps left for the patterns of later tools
 }
 
 func (b *builder) addServerTools(s ideafile.MCPServer, offers []ToolSpec) {
@@ -142,7 +141,8 @@ func (b *builder) addNotes(s ideafile.MCPServer, spec ToolSpec, what ...string) 
 	}
 }
 
-// addTool adds a tool as it is offered. An invalid one is left out, and a problem only if the file asks for it by name.
+// addTool adds a tool as it is offered. An invalid tool is left out. It is a problem only if the file asks for it by
+// name.
 func (b *builder) addTool(s ideafile.MCPServer, spec ToolSpec) {
 	tool, notes := spec.toolSource(s.Name, &b.patternSteps)
 	whole := s.Name + "_" + spec.Name
@@ -202,7 +202,7 @@ func withoutNullValues(m jsonval.Object) jsonval.Object {
 }
 
 // checkSchema refuses a schema that cannot be read, that refers to another address, that needs a parameter which no
-// Call can give, or that wires one: a server must not decide which values of State it is sent.
+// Call can give, or that wires a parameter. A server must not decide which values of State it is sent.
 func (s ToolSpec) checkSchema(path string, ps *diag.Problems) {
 	if s.Unreadable != "" {
 		ps.Add(path, "the server's description of it cannot be read: %s", s.Unreadable)

@@ -14,8 +14,8 @@ import (
 type Model struct {
 	// Name is the server's name of the LLM, or the beginning of several names followed by a *.
 	Name string
-	// Input is the price of the tokens that it reads, CachedInput of those among them that its server had cached;
-	// Output is the price of the tokens that it writes and thinks.
+	// Input is the price of the tokens that the LLM reads, CachedInput the price of those that its server had cached.
+	// Output is the price of the tokens that the LLM writes and thinks.
 	Input, CachedInput, Output Money
 	// Batch is the fraction of the price that a Request by batch costs: a Dollar is all of it.
 	Batch Money
@@ -25,8 +25,8 @@ type Model struct {
 type List []Model
 
 // Read reads {"gpt-5-mini": {"input": 0.25, "cachedInput": 0.025, "output": 2}}: US dollars for a million tokens.
-// Without cachedInput those cost what others do. "batch" is the part of it that a Request by batch costs, such as 0.5;
-// without it all.
+// Without cachedInput, cached tokens cost as much as others. "batch" is the fraction of the price that a Request by
+// batch costs, such as 0.5; without it, all.
 func Read(m jsonval.Object, path string, ps *diag.Problems) (list List) {
 	for name, v := range jsonval.Sorted(m) {
 		at := jsonval.JSONPathWithKey(path, name)
@@ -75,7 +75,7 @@ const (
 		"price that a Request by batch costs"
 )
 
-// readUpTo reads an amount from 0 to most.
+// readUpTo reads an amount from 0 to limit.
 func readUpTo(limit Money, v any, wanted string) (Money, error) {
 	m, err := readNumber(v)
 	if err != nil || m < 0 || m > limit {
@@ -84,7 +84,8 @@ func readUpTo(limit Money, v any, wanted string) (Money, error) {
 	return m, nil
 }
 
-// Find returns the price of the first of these names that has one: by its whole name, else by the longest beginning.
+// Find returns the price of the first of these names that has one: an entry with the whole name, or else the entry with
+// the longest matching beginning.
 func (l List) Find(names ...string) (found Model, ok bool) {
 	for _, name := range names {
 		longest := -1

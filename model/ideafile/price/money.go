@@ -21,7 +21,7 @@ const maxDollars = 9_000_000_000
 // maxMoney is the largest amount that is read, and counted.
 const maxMoney = maxDollars * Dollar
 
-// NoLimit is an amount that nothing reaches, where a limit is meant.
+// NoLimit is a limit that no amount reaches.
 const NoLimit Money = -1
 
 // text is the exact amount in dollars, with at least least digits after the point.
@@ -31,8 +31,8 @@ func (m Money) text(least int) string {
 	return exact.FloatString(max(digits, least))
 }
 
-// String is the amount as people read it: cents where it is a dollar or more, and else its first two digits, "$12.30"
-// and "$0.0012".
+// String is the amount as people read it: with cents from a dollar on, or else with its first two digits: "$12.30" and
+// "$0.0012".
 func (m Money) String() string {
 	step := Dollar / 100
 	for step > 1 && m < Dollar && m > -Dollar && m/step < 10 && m/step > -10 {
@@ -99,7 +99,7 @@ func parse(text string) (Money, error) {
 		return 0, fmt.Errorf("price: read %.60q: no amount of dollars", text)
 	case about == 0 && !strings.ContainsAny(strings.Split(strings.ToLower(text), "e")[0], "123456789"):
 		return 0, nil
-	case math.Abs(about) < 1e-9: // and the exponent is small where it is not
+	case math.Abs(about) < 1e-9: // otherwise the exponent is small
 		return 0, fmt.Errorf("price: read %q: less than a billionth of a dollar", text)
 	}
 	exact, ok := new(big.Rat).SetString(text)
@@ -113,7 +113,8 @@ func parse(text string) (Money, error) {
 	return Money(exact.Num().Int64()), nil
 }
 
-// Fraction is so much of an amount, where a Dollar is all of it; half of the smallest amount counts as one.
+// Fraction returns a fraction of an amount; of is the fraction, where a Dollar means all. Half of the smallest amount
+// is rounded up.
 func (m Money) Fraction(of Money) Money {
 	product := new(big.Int).Mul(big.NewInt(int64(m)), big.NewInt(int64(of)))
 	product.Add(product, big.NewInt(int64(Dollar/2)))

@@ -29,7 +29,7 @@ func (p Parts) String() string {
 	return b.String()
 }
 
-// Field is one thing that is known of a Call.
+// Field is a parameter of a Call, or a member of one, as people see it.
 type Field struct {
 	Name  string `json:"name" doc:"of the parameter; of a member of one, with what leads to it: customer.name"`
 	Title string `json:"title"`
@@ -47,7 +47,7 @@ type Call struct {
 	Sentence string `json:"sentence,omitempty" doc:"what the Call does, in the words of its Tool"`
 	// InstanceName is the instance's name for people.
 	InstanceName string `json:"instanceName,omitempty" doc:"what people call the instance"`
-	// Fields are the parameters that people are shown, as jsonschema.ShownOrder has them.
+	// Fields are the parameters that people are shown, in the order of jsonschema.ShownOrder.
 	Fields []Field `json:"fields,omitempty" doc:"the parameters as people read them, in the order in which the Tool's schema was written, else the required ones as it lists them, then the others by name; params has them as they are"`
 
 	Parts     Parts  `json:"-"` // of Sentence
@@ -68,7 +68,7 @@ func (c Call) Field(name string) *Field {
 	return nil
 }
 
-// Amount is the first money that the Call is about; nil where it is about none.
+// Amount returns the first field that is money; nil if there is none.
 func (c Call) Amount() *Field {
 	for n := range c.Fields {
 		if c.Fields[n].Format.Display == Money {
@@ -90,7 +90,7 @@ type Words struct {
 	name   template
 	tokens map[string][]string // by name: the first two instances that have it
 	names  map[string]string   // of the instances of the Idea, by token
-	// amounts are the first money that the instances of the Idea are about, by token.
+	// amounts maps the token of an instance of the Idea to the first money in its data.
 	amounts map[string]*Field
 }
 
@@ -100,7 +100,7 @@ type toolWords struct {
 	title  template
 }
 
-// WordsOf reads the words of an Idea; nil has none, as a process whose Idea is not known yet.
+// WordsOf reads the words of an Idea; nil, an Idea that is not known yet, has none.
 func WordsOf(idea *ideafile.Idea) *Words {
 	w := &Words{tools: map[string]*toolWords{}, tokens: map[string][]string{}, names: map[string]string{},
 		amounts: map[string]*Field{}}
@@ -111,7 +111,7 @@ func WordsOf(idea *ideafile.Idea) *Words {
 	w.shared = view.PayloadByKind[ideafile.TypeInput]
 	format := func(kind string) Format {
 		schema := view.SchemaByKind[kind]
-		for _, m := range idea.Context { // a sealed Idea has the schema of the States in those of instances
+		for _, m := range idea.Context { // a sealed Idea has the State schema only in the States of instances
 			if schema == nil && m.PayloadKind == kind {
 				schema = m.PayloadSchema
 			}
@@ -152,7 +152,8 @@ func (w *Words) Name(token string, c Case, l Language) string {
 	return name
 }
 
-// NameOf is Name of an instance that the Idea knows, by what the Idea knows of it; of any other, its token.
+// NameOf is Name by the data that the Idea has of an instance. For an instance that the Idea does not know, it is the
+// token.
 func (w *Words) NameOf(token string) string {
 	name, known := w.names[token]
 	switch {
@@ -164,8 +165,7 @@ func (w *Words) NameOf(token string) string {
 	return name
 }
 
-// AmountOf is the first money that an instance of the Idea is about, in its input or else in its State; empty if it is
-// about none.
+// AmountOf returns the first money in an instance's input, or else in its State; empty if there is none.
 func (w *Words) AmountOf(token string, l Language) string {
 	if amount := w.amounts[token]; amount != nil {
 		return amount.Format.Text(amount.Value, l)
@@ -213,10 +213,10 @@ func (w *Words) ParamsFormat(tool string) Format {
 	return Format{}
 }
 
-// InputFormat and StateFormat are how the values of instances are shown.
+// InputFormat is how the inputs of instances are shown.
 func (w *Words) InputFormat() Format { return w.input }
 
-// StateFormat is as InputFormat.
+// StateFormat is how the States of instances are shown.
 func (w *Words) StateFormat() Format { return w.state }
 
 // Call puts a Call with its parameters into words.
@@ -314,8 +314,8 @@ func (f Format) OrderOf(values jsonval.Object) (names []string) {
 	return names
 }
 
-// fillLetter fills in a template from the members of the other parameters, those of objects first, since a Tool takes
-// the values of a template as one object. Unknown names stay as they are written.
+// fillLetter fills in a template from the parameters. The members of parameters that are objects come first, since a
+// Tool takes the values of a template as one object. Unknown names stay as they are written.
 func fillLetter(text string, params jsonval.Object) (parts Parts) {
 	for _, part := range placeholder.Split(text) {
 		if part.Name == "" {
@@ -385,7 +385,7 @@ func (f Field) isTelling() bool {
 		!strings.Contains(f.Shown, "\n")
 }
 
-// maxInSentence is in characters of one value in a sentence or a name.
+// maxInSentence bounds one value in a sentence or a name, in characters.
 const maxInSentence = 120
 
 func oneLine(text string, longest int) string {
@@ -424,7 +424,7 @@ func (t template) fill(l Language, lookup func(refexpr.Reference) (any, Format, 
 			parts = append(parts, Part{Text: text})
 		}
 	}, func(e refexpr.Expression) {
-		var format Format // of the last term, whose value it is
+		var format Format // the format of the last term, which gives the value
 		v, found := e.Evaluate(func(r refexpr.Reference) (v any, has bool) {
 			v, format, has = lookup(r)
 			return v, has

@@ -31,7 +31,7 @@ const (
 // Displays lists the values of `_display`.
 var Displays = []Display{Date, DateTime, Duration, Hidden, Image, Letter, Link, Money, Percent, Text}
 
-// types are those that a value of a Display can have.
+// types lists the JSON types that a value of the Display can have.
 func (d Display) types() []string {
 	switch d {
 	case Money, Percent, Duration:
@@ -222,7 +222,7 @@ func (f Format) amountIn(v any) *Field {
 	return nil
 }
 
-// NameOf is what people call a member: one that the schema does not describe stays as it is, since its name is data.
+// NameOf returns what people call a member. A name that the schema does not describe stays as it is, since it is data.
 func (f Format) NameOf(member string) string {
 	if format, described := f.Properties[member]; described {
 		return format.TitleOr(member)

@@ -12,7 +12,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Language is one that people are spoken to in.
+// Language is a language of texts for people.
 type Language string
 
 // The languages.
@@ -21,7 +21,7 @@ const (
 	German  Language = "de"
 )
 
-// Languages lists them: a reader gets the first where none fits.
+// Languages lists the languages: a reader gets the first if none fits.
 var Languages = []Language{English, German}
 
 var languageMatcher = language.NewMatcher(jsonval.Map(Languages, func(l Language) language.Tag {
@@ -49,8 +49,8 @@ type signs struct {
 	amount                *regexp.Regexp // of money that people type
 }
 
-// signsOf asks the library how it writes one number: the digits of values are put between the same signs, since it
-// would make floats of them.
+// signsOf derives the signs from how the library writes a sample number. The library cannot write the values
+// themselves, since it would make floats of them.
 func signsOf(l Language) signs {
 	p := message.NewPrinter(language.Make(string(l)))
 	text := p.Sprint(number.Decimal(1000, number.Scale(1))) // 1,000.0

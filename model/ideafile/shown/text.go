@@ -59,8 +59,8 @@ func (f Format) amountText(d decimal, l Language) string {
 	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
-// Entered is a number as people type it: money in whole units of its currency, as their language writes it; "" of any
-// other value.
+// Entered returns a number as people type it: money in whole units of its currency, as the language writes it; "" if
+// the value is no number.
 func (f Format) Entered(v any, l Language) string {
 	if f.Display != Money {
 		d, ok := decimalOf(v)
@@ -76,10 +76,10 @@ func (f Format) Entered(v any, l Language) string {
 	return strings.Replace(d.plain(), ".", signsByLanguage[l].point, 1)
 }
 
-// maxEntered is the most characters of a number that people type.
+// maxEntered bounds a number that people type, in bytes.
 const maxEntered = 1000
 
-// ReadEntered reads a number as people type it; problem is empty unless the text is none.
+// ReadEntered reads a number as people type it. problem is what is wrong with the text; empty: nothing.
 func (f Format) ReadEntered(text string, l Language) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
 	if f.Display != Money {
@@ -105,7 +105,8 @@ func (f Format) ReadEntered(text string, l Language) (n json.Number, problem str
 	return json.Number(d.plain()), ""
 }
 
-// SumOf adds up money, each amount by its own unit; "" if it is not money, is not known yet, or has several currencies.
+// SumOf adds up two or more amounts of money, each by its own unit. It is "" for fewer amounts, or if one is not money,
+// is not known yet, or has another currency.
 func SumOf(fields []*Field, l Language) string {
 	sum := decimal{new(big.Rat)}
 	for _, f := range fields {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// catalogue holds all texts of this package, by language. A text with a number in it has a form for one and a form for
-// others.
+// catalogue holds all texts of this package, by language. A noun that is counted has its singular and its plural.
 var catalogue = map[Language]map[string]string{
 	English: {
 		"yes": "yes", "no": "no", "empty": "an empty text", "null": "not given", "none": "none",
@@ -49,7 +48,7 @@ func (l Language) count(n int64, noun string) string {
 
 func (l Language) month(n int) string { return strings.Fields(l.say("months"))[n-1] }
 
-// titleFromName makes a name of a schema what people read where it has no title: orderNumber is Order number.
+// titleFromName makes a title for a name in a schema that has none: orderNumber becomes Order number.
 func titleFromName(name string) string {
 	var b strings.Builder
 	var before rune

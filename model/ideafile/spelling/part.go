@@ -14,7 +14,8 @@ func PartID(process string, number int) string {
 	return process + "/" + PartMark + "/" + strconv.Itoa(number)
 }
 
-// CutPart takes the id of a part apart; ok is false for any other id, a part's delegate's too, and whole is that id.
+// CutPart splits the id of a part into the id of the whole process and the part's number. For any other id, such as
+// that of a part's delegate, ok is false and whole is the id.
 func CutPart(id string) (whole string, number int, ok bool) {
 	if at := strings.LastIndex(id, "/"+PartMark+"/"); at >= 0 {
 		number, err := strconv.Atoi(id[at+len("/"+PartMark+"/"):])
@@ -25,7 +26,7 @@ func CutPart(id string) (whole string, number int, ok bool) {
 	return id, 0, false
 }
 
-// IsPart reports whether an id names a part of a process, for which the process itself answers.
+// IsPart reports whether an id names a part of a process. The process itself answers for its parts.
 func IsPart(id string) bool {
 	_, _, ok := CutPart(id)
 	return ok
@@ -39,6 +40,6 @@ func WholeProcess(id string) string {
 
 var parts = regexp.MustCompile(`/` + PartMark + `/[0-9]+`)
 
-// WithoutParts returns the id of a process as if none of those above it was split either: what names a Call there may
-// leave the parts out, since ids of Calls are unique in the whole.
+// WithoutParts returns the id of a process without any parts, those of the processes above it included. The name of a
+// Call may leave the parts out, since ids of Calls are unique in the whole.
 func WithoutParts(id string) string { return parts.ReplaceAllString(id, "") }

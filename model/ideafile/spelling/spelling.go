@@ -61,8 +61,8 @@ func TypeableToken(token string) string {
 	return ShortenID(encodeToken(token), token, MaxTypeable)
 }
 
-// ShortenID returns an id of at most most bytes: the id itself, or its beginning, ~, and twelve hex digits of the
-// SHA-256 of the string of. It never cuts a percent-encoded byte in two.
+// ShortenID returns an id of at most maxLength bytes: the id itself, or its beginning, ~, and twelve hex digits of the
+// SHA-256 of the parameter of. It never cuts a percent-encoded byte in two.
 func ShortenID(id, of string, maxLength int) string {
 	if len(id) <= maxLength {
 		return id

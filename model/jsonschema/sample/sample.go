@@ -41,7 +41,7 @@ func MakeSample(schema any) (any, error) {
 }
 
 const (
-	maxVisits     = 2_000 // nodes of a schema visited, after which no value is made
+	maxVisits     = 2_000 // nodes of a schema that may be visited before no value is made
 	maxReferences = 2     // how often a reference may be followed within itself
 	maxLength     = 1_000 // items of an array, and characters of a string
 )

@@ -71,7 +71,7 @@ func (s *sampler) makeObject(node jsonval.Object) (any, bool) {
 	return out, true
 }
 
-// makeArray makes an array of as many items as it must have, and of one if it may.
+// makeArray makes an array with an item for each of prefixItems and at least minItems and one item, within maxItems.
 func (s *sampler) makeArray(node jsonval.Object) (any, bool) {
 	prefix := jsonval.AsList(node["prefixItems"])
 	least := intKeyword(node, "minItems", 0)
@@ -101,8 +101,7 @@ var formats = map[string]string{
 	"json-pointer": "/simulated", "relative-json-pointer": "0", "regex": "simulated",
 }
 
-// makeText makes the text of a format or of a pattern, and else SimulatedText, cut or filled to the length that is
-// wanted.
+// makeText makes a text of the format or the pattern, or else SimulatedText, cut or padded to the required length.
 func makeText(node jsonval.Object) (any, bool) {
 	if text, ok := formats[fmt.Sprint(node["format"])]; ok {
 		return text, true
@@ -122,7 +121,8 @@ func makeText(node jsonval.Object) (any, bool) {
 	return text[:min(len(text), longest)], shortest <= longest
 }
 
-// matchOf writes a text that matches a pattern; unbounded repetitions are repeated at most more times.
+// matchOf writes a text that matches a pattern. An unbounded repetition is repeated more times, at least once and at
+// most maxLength times.
 func matchOf(re *syntax.Regexp, more int) string {
 	switch re.Op {
 	case syntax.OpLiteral:
@@ -145,7 +145,7 @@ func matchOf(re *syntax.Regexp, more int) string {
 	return "" // an anchor, a word boundary, or what may be left out
 }
 
-// printableOf gives a character of a class: a letter or digit where there is one.
+// printableOf gives a character of a class: a, A or 0 if the class has one of them.
 func printableOf(ranges []rune) rune {
 	for _, wanted := range "aA0" {
 		for n := 0; n+1 < len(ranges); n += 2 {
@@ -181,7 +181,8 @@ func makeNumber(node jsonval.Object, whole bool) (any, bool) {
 	return json.Number(strings.TrimRight(v.FloatString(20), "0")), true
 }
 
-// numberFrom gives the least number from a bound, or beyond one that is excluded; nil if there is neither.
+// numberFrom gives the least multiple of step that is at least bound and more than beyond; nil if there is neither
+// bound. Without step, it gives the inclusive bound itself, or a little more than the excluded one.
 func numberFrom(bound, beyond, step *big.Rat) *big.Rat {
 	excluded := beyond != nil && (bound == nil || beyond.Cmp(bound) >= 0)
 	if excluded {
@@ -228,7 +229,8 @@ func intKeyword(node jsonval.Object, key string, otherwise int) int {
 	return otherwise
 }
 
-// mergeSchemas gives a schema that a value mostly fits if it fits both; the whole schema decides in the end.
+// mergeSchemas merges two schemas so that a value of the result usually fits both. MakeSample checks the value against
+// the whole schema in the end.
 func mergeSchemas(a, b jsonval.Object) jsonval.Object {
 	out := maps.Clone(a)
 	if out == nil {

@@ -8,19 +8,19 @@ type Allocation struct {
 	QuotaUse     turn.QuotaUse `json:"use,omitzero"`
 }
 
-// ReservedQuota is the part of the shared Quota that is gone for others: what was granted, and what was used beyond
+// ReservedQuota is the part of the shared Quota that others cannot have: what was granted, and what was used beyond
 // that.
 func (c Allocation) ReservedQuota() turn.Quota {
 	return c.GrantedQuota.Max(c.QuotaUse.AsQuota())
 }
 
-// UnmetQuota is the needed quota that has not been granted.
+// UnmetQuota returns the needed quota that has not been granted.
 func (c Allocation) UnmetQuota() turn.Quota {
 	return c.QuotaUse.NeededQuota.Minus(c.ReservedQuota()).Max(turn.Quota{})
 }
 
-// GrantFromRemaining grants what is needed, as far as left has it, and subtracts it from left. It reports whether there
-// was anything to grant.
+// GrantFromRemaining grants what is needed, as far as left suffices, and subtracts it from left. It reports whether it
+// granted anything.
 func (c *Allocation) GrantFromRemaining(left *turn.Quota) bool {
 	n := c.UnmetQuota().Min(*left).Max(turn.Quota{})
 	if n == (turn.Quota{}) {
@@ -37,14 +37,14 @@ func (c Allocation) HasUnacknowledgedGrant() bool {
 	return c.QuotaUse.HasUnacknowledgedGrants || (needs && acknowledged.Max(c.GrantedQuota.Limits()) != acknowledged)
 }
 
-// StartedUse is what was begun, without what is still needed.
+// StartedUse returns what was begun, without what is still needed.
 func (c Allocation) StartedUse() turn.QuotaUse {
 	use := c.QuotaUse
 	use.NeededQuota, use.AcknowledgedQuota, use.HasUnacknowledgedGrants = turn.Quota{}, turn.Quota{}, false
 	return use
 }
 
-// UsedQuota is the used part of the granted quota. An unlimited quota stays unlimited.
+// UsedQuota returns the used part of the granted quota. An unlimited quota stays unlimited.
 func (c Allocation) UsedQuota() turn.Quota {
 	q := c.GrantedQuota
 	if q.Requests < turn.Unlimited.Requests {

@@ -1,6 +1,6 @@
 // Package quota shares limits of Requests and Calls among consumers that begin them at the same time: a process and its
 // instances, a whole and its parts, an instance and its delegates. Each level keeps a Ledger of its own use and of the
-// Allocations of its consumers, and allocates what they need (Allocate). A turn.Quota goes down to a consumer, and a
+// Allocations of its consumers, and allocates what they need (Allocate). A turn.Quota goes to a consumer, and a
 // turn.QuotaUse comes back.
 //
 // # Invariants

@@ -13,7 +13,7 @@ import (
 type Ledger struct {
 	Limits       ideafile.Limits
 	ParentQuota  turn.Quota    // granted by the parent
-	UnclaimedUse turn.QuotaUse // begun without a claimant
+	UnclaimedUse turn.QuotaUse // begun by none of the Claimants
 	Claimants    []Consumer
 }
 
@@ -23,8 +23,8 @@ type Consumer struct {
 	Ended bool
 }
 
-// SetLimits sets the limits for which quota must be requested: the explicit ones and, once half of one is used, the
-// defaults multiplied by times. Few processes come near a default, and asking costs signals.
+// SetLimits sets the limits for which quota must be requested: the explicit ones, and each default, multiplied by
+// times, of which half is used. Few processes come near a default, and requests for quota cost signals.
 func (b *Ledger) SetLimits(explicit ideafile.Limits, times int) {
 	limits, use := explicit.WithDefaults(times), b.TotalUse(turn.Quota{})
 	if explicit.Requests == 0 && use.Requests < limits.Requests/2 {
@@ -39,7 +39,7 @@ func (b *Ledger) SetLimits(explicit ideafile.Limits, times int) {
 	b.Limits = limits
 }
 
-// AllowedQuota is the minimum of limits and parent quota.
+// AllowedQuota returns the minimum of limits and parent quota.
 func (b Ledger) AllowedQuota() turn.Quota {
 	q := b.ParentQuota
 	if n := b.Limits.Requests; n > 0 {
@@ -51,7 +51,7 @@ func (b Ledger) AllowedQuota() turn.Quota {
 	return q
 }
 
-// ReservedQuota is the part of it that is gone: begun, or granted to claimants that may still begin it.
+// ReservedQuota returns the part of AllowedQuota that is gone: begun, or granted to claimants that may still begin it.
 func (b Ledger) ReservedQuota() turn.Quota {
 	q := b.UnclaimedUse.AsQuota()
 	for _, c := range b.Claimants {
@@ -64,8 +64,8 @@ func (b Ledger) ReservedQuota() turn.Quota {
 	return q
 }
 
-// TotalUse is what was begun and used, and the quota needed beyond ParentQuota. waiting is what waits outside the
-// ledger.
+// TotalUse returns what was begun and used, and the quota needed if ParentQuota does not suffice. waiting is quota that
+// is needed outside the ledger.
 func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	u := b.UnclaimedUse
 	u.NeededQuota = b.ReservedQuota().Plus(waiting)
@@ -89,15 +89,15 @@ func (b Ledger) TotalUse(waiting turn.Quota) turn.QuotaUse {
 	return u
 }
 
-// worthSharing is how many Calls a claimant is given beforehand at least: a wide limit costs no asking, a narrow one is
-// exact.
+// worthSharing is the smallest number of Calls that a claimant is granted unasked. So a high limit costs few requests
+// for quota, and a low limit is shared exactly.
 const worthSharing = 25
 
-// LimitUnlimitedConsumers makes consumers without a limit ask from now on, and returns their indices.
+// LimitUnlimitedConsumers makes consumers with an unlimited Quota request quota from now on, if the ledger is limited,
+// and returns their indices.
 func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 	allowed, open := b.AllowedQuota(), 0
-	// Every Request is granted one by one if tokens or money are limited: each Request may be the one that goes too
-	// far.
+	// Requests are granted one by one if tokens or money are limited, since each may be the one that exceeds the limit.
 	requests := allowed.Requests < turn.Unlimited.Requests || b.Limits.Tokens > 0 || b.Limits.Money > 0
 	calls := allowed.Calls < turn.Unlimited.Calls
 	for _, c := range b.Claimants {
@@ -125,7 +125,7 @@ func (b Ledger) LimitUnlimitedConsumers() (changed []int) {
 }
 
 // Allocate grants the claimants what they need, in their order, as long as something is left. It returns the indices of
-// those whose Quota has changed, and the limit that prevents more: nil if none does, or if ParentQuota does.
+// the claimants whose Quota has changed, and the limit that prevents more; nil if none does, or if ParentQuota does.
 func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	changed = b.LimitUnlimitedConsumers()
 	left, usage := b.AllowedQuota().Minus(b.ReservedQuota()), b.TotalUse(turn.Quota{}).Usage
@@ -146,7 +146,7 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	}
 	held := b.ReservedQuota()
 	switch {
-	case unheard: // granted quota is used first: a pause could overtake it
+	case unheard: // a grant may still be on its way: a pause could overtake it
 	case unmet.Calls > 0 && b.Limits.Calls > 0 && held.Calls >= b.Limits.Calls:
 		f = diag.Faultf(turn.CodeLimitReached, "%d Calls were made; the limit is %d, and %d more wait", held.Calls,
 			b.Limits.Calls, unmet.Calls)
@@ -160,7 +160,7 @@ func (b Ledger) Allocate() (changed []int, f *diag.Fault) {
 	return slices.Compact(changed), f
 }
 
-// UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none.
+// UsageLimitFault returns the limit on tokens, on money or on Calls that is reached; nil if none is.
 func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *diag.Fault {
 	f := tokenLimitFault(limits, usage)
 	if f == nil && limits.Calls > 0 && calls >= limits.Calls {
@@ -169,8 +169,8 @@ func UsageLimitFault(limits ideafile.Limits, usage turn.TokenUsage, calls int) *
 	return f
 }
 
-// tokenLimitFault returns the reached limit on tokens or on their cost; nil: none. Without prices a limit on money
-// cannot be kept, and counts as reached.
+// tokenLimitFault returns the reached limit on tokens or on their cost; nil if none is. If tokens have no price, a
+// limit on money cannot be kept, and counts as reached.
 func tokenLimitFault(limits ideafile.Limits, usage turn.TokenUsage) *diag.Fault {
 	switch tokens := usage.Total(); {
 	case limits.Tokens > 0 && tokens >= limits.Tokens:
