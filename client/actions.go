@@ -8,7 +8,7 @@ import (
 	"processidea/protocol"
 )
 
-// ActionCounts is what a process has taken so far of what a hosted Temporal server bills.
+// ActionCounts counts a process's actions so far, as a hosted Temporal server bills them.
 type ActionCounts struct {
 	Total int            `json:"total" doc:"all of them"`
 	Kinds actions.Counts `json:"kinds" doc:"how many there were of each kind"`

@@ -17,7 +17,7 @@ import (
 
 // Approval is a Call that waits for a person: exactly what would run, since when it waits, and what happens at the
 // deadline. Its fields are Process, Instance, its names for people (Sentence, InstanceName, Fields, in the language of
-// the context: see WithLanguage), Reasoning, the fields of approval.Pending (Call, Digest, Tool, Params, Since,
+// the context: see WithLanguage), Reasoning, the fields of approval.Pending (CallID, Digest, Tool, Params, Since,
 // Deadline, Allow and others), and the case: State and Input of the instance.
 type Approval = protocol.Approval
 
@@ -29,17 +29,17 @@ type Waiting struct {
 	Unanswered []string
 }
 
-// unansweredError says why processes did not answer. What the others answered comes beside it.
+// unansweredError says why processes did not answer. It is returned beside the answers of the others.
 type unansweredError struct {
 	error
 	processes      []string
-	nobodyAnswered bool // nobody answered
+	nobodyAnswered bool // no process answered
 }
 
 func (e *unansweredError) Unwrap() error { return e.error }
 
-// Unanswered returns the processes that, by the error of a list over several of them, did not answer. The error is nil
-// where others did.
+// Unanswered returns the processes that did not answer, from the error of a list over several processes. Its own error
+// is nil if other processes did answer.
 func Unanswered(err error) (processes []string, _ error) {
 	e, is := errors.AsType[*unansweredError](err)
 	switch {
@@ -56,13 +56,13 @@ func Unanswered(err error) (processes []string, _ error) {
 type PendingPlan = protocol.PlanView
 
 // Approvals lists the Calls that wait for a person in the process, with every value whole. The error wraps ErrNoWorker
-// or ErrUnreachable where nobody answers.
+// or ErrUnreachable if the process does not answer.
 func (p *Process) Approvals(ctx context.Context) ([]Approval, error) {
 	w, err := p.Waiting(ctx)
 	return w.Approvals, err
 }
 
-// Waiting lists all that waits for a person in the process. The error is as of Approvals.
+// Waiting lists all that waits for a person in the process. It returns the errors of Approvals.
 func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
 	v, err := p.queryWaiting(ctx)
@@ -94,7 +94,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 	switch {
 	case errors.Is(err, ErrNotFound), errors.Is(err, ErrForgotten):
 		return v, err
-	case info.GetCloseTime() != nil: // nothing waits any more, even if a worker answers
+	case info.GetCloseTime() != nil: // nothing waits in an ended process, even if a worker answers
 		return v, nil
 	}
 	err = p.client.queryFor(ctx, maxSilence, p.id, protocol.QueryApprovals, &v)
@@ -106,7 +106,7 @@ func (p *Process) queryWaiting(ctx context.Context) (protocol.ProcessApprovals, 
 }
 
 // addMissingCases queries the instances whose case is not in the process's answer: all instances of a split process,
-// and any beyond what one answer holds. The case of an instance that does not answer stays missing.
+// and those for which one answer has no space. If an instance does not answer, its case stays missing.
 func (p *Process) addMissingCases(ctx context.Context, list []Approval) error {
 	return safego.Each(ctx, "client.cases", len(list), maxQueries, func(ctx context.Context, n int) error {
 		a := &list[n]
@@ -126,14 +126,14 @@ func (p *Process) restoreCase(ctx context.Context, c *protocol.ApprovalContext) 
 	return err
 }
 
-// Approvals lists the Calls that wait for a person in all processes. Beside an error, which names the processes that
-// did not answer, it has those of the others.
+// Approvals lists the Calls that wait for a person in all processes. If some processes do not answer, it returns the
+// Calls of the others, and an error that names those processes.
 func (c *Client) Approvals(ctx context.Context) ([]Approval, error) {
 	w, err := c.allWaiting(ctx)
 	return w.Approvals, err
 }
 
-// Waiting lists all that waits for a person in all processes. The error says that no process could be asked.
+// Waiting lists all that waits for a person in all processes. It fails only if no process can be asked.
 func (c *Client) Waiting(ctx context.Context) (Waiting, error) {
 	w, err := c.allWaiting(ctx)
 	w.Unanswered, err = Unanswered(err)
@@ -150,8 +150,8 @@ func (c *Client) allWaiting(ctx context.Context) (Waiting, error) {
 }
 
 // ApprovalsOf lists the Calls that wait for a person in a process and in its delegates, each with its process. The id
-// may be an instance's: refunds/13. The error wraps ErrNotFound where there is no such process; of those that do not
-// answer it is as of Approvals.
+// may be an instance's: refunds/13. The error wraps ErrNotFound if there is no such process; for processes that do not
+// answer it is as in Client.Approvals.
 func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
 	return queryWithDelegates(ctx, c, id, func(p *Process, ctx context.Context) ([]Approval, error) {
@@ -163,14 +163,14 @@ func (c *Client) ApprovalsOf(ctx context.Context, id string) ([]Approval, error)
 	})
 }
 
-// PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; of an instance, those of
-// its process.
+// PlansOf lists the Plans that wait in a process and in its delegates, as ApprovalsOf does; for an instance's id, the
+// Plans of its process.
 func (c *Client) PlansOf(ctx context.Context, id string) ([]Plan, error) {
 	return queryWithDelegates(ctx, c, id, (*Process).Plans)
 }
 
-// queryWithDelegates queries a process, by its id or that of one of its instances, and those of its delegates, or of
-// the instance's, at any depth, in which somebody is waited for.
+// queryWithDelegates queries a process, by its id or that of one of its instances, and those of its delegates at any
+// depth that wait for a person. For an instance's id it queries only the delegates of that instance.
 func queryWithDelegates[T any](
 	ctx context.Context, c *Client, id string, ask func(*Process, context.Context) ([]T, error),
 ) ([]T, error) {
@@ -207,8 +207,8 @@ func queryAwaiting[T any](
 	}), ask)
 }
 
-// queryEach queries processes at once. One that does not answer hides none of the others; the error says why it did
-// not.
+// queryEach queries processes concurrently. If one does not answer, the answers of the others are returned beside the
+// error.
 func queryEach[T any](
 	ctx context.Context, c *Client, ids []string, ask func(*Process, context.Context) (T, error),
 ) (found []T, err error) {
@@ -232,9 +232,9 @@ func queryEach[T any](
 	return found, nil
 }
 
-// awaiting lists the processes in which somebody is waited for; where the search attributes are not registered, all
-// that are open. Of a split process it lists the parts, which have the cases, or, where they do not have all of what
-// waits, the whole: both report the same.
+// awaiting lists the processes that wait for a person; without registered search attributes, all open processes. For a
+// split process it lists the parts, which have the cases. It lists the whole instead if more waits in the whole than in
+// its parts: both report the same Calls.
 func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
 	for _, waits := range []string{" AND " + protocol.AttributeAwaiting + " > 0", ""} {
 		list, err = nil, nil
@@ -245,7 +245,7 @@ func (c *Client) awaiting(ctx context.Context) (list []*workflowpb.WorkflowExecu
 			break
 		}
 	}
-	split, missing := map[string]bool{}, map[string]int{} // by the whole: what waits in it beyond its parts
+	split, missing := map[string]bool{}, map[string]int{} // by the whole: how much waits in the whole beyond its parts
 	for _, info := range list {
 		id := info.GetExecution().GetWorkflowId()
 		if spelling.IsPart(id) {

@@ -10,15 +10,15 @@ import (
 	"processidea/store/signing"
 )
 
-// Archive is the chains of Ideas that lie in a store. Reading them needs neither a server nor a worker, and works for
-// processes that Temporal has forgotten. It is safe for concurrent use.
+// Archive reads the chains of Ideas in a store. It needs neither a server nor a worker, and also reads processes that
+// Temporal has forgotten. It is safe for concurrent use.
 type Archive struct {
 	values *blobs.Store
 	chains *chain.Store
 }
 
-// OpenArchive opens a store: a folder, which is made where it is missing, or a bucket's URL. keys decrypt what it
-// holds; nil where nothing is encrypted. The error wraps ErrKeys where they do not fit.
+// OpenArchive opens a store: a folder, which is created if it is missing, or a bucket's URL. keys decrypt its contents;
+// nil if nothing is encrypted. The error wraps ErrKeys if the keys do not fit the store.
 func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Archive, error) {
 	values, err := blobs.Open(ctx, store, blobs.WithKeys(keys))
 	if encryption.IsKeyError(err) {
@@ -32,8 +32,8 @@ func OpenArchive(ctx context.Context, store string, keys *encryption.Keys) (*Arc
 
 func newArchive(values *blobs.Store) *Archive { return &Archive{values, chain.New(values)} }
 
-// Trusting returns the same archive, which is closed with this one: Chain.Verify checks the signatures of decisions
-// with these keys too.
+// Trusting returns the same archive, except that Chain.Verify also checks the signatures of decisions with these keys.
+// Closing either closes both.
 func (a *Archive) Trusting(deciders *signing.Keys) *Archive {
 	if deciders == nil {
 		return a
@@ -41,19 +41,19 @@ func (a *Archive) Trusting(deciders *signing.Keys) *Archive {
 	return &Archive{a.values, a.chains.WithKeys(deciders)}
 }
 
-// Close lets go of the store.
+// Close closes the store.
 func (a *Archive) Close() { _ = a.values.Close() }
 
-// Store gives the store itself.
+// Store returns the store itself.
 func (a *Archive) Store() *blobs.Store { return a.values }
 
-// Chain gives the Ideas of a process.
+// Chain returns the chain of a process.
 func (a *Archive) Chain(process string) *Chain { return &Chain{a.chains, process} }
 
-// Processes lists the processes that have Ideas in the store, in the order of their names.
+// Processes lists the processes that have Ideas in the store, sorted by name.
 func (a *Archive) Processes(ctx context.Context) ([]string, error) { return a.chains.Processes(ctx) }
 
-// Collect removes old chains, and the values that nothing needs any more, or counts them. Rules.Open is filled in.
+// Collect removes old chains and unused values, or only counts them. It sets Rules.Open.
 func (a *Archive) Collect(ctx context.Context, rules chain.Rules) (*chain.Collected, error) {
 	rules.Open = a.values.Keys().OpenPayload
 	return a.chains.Collect(ctx, rules)

@@ -31,8 +31,8 @@ func (c *Chain) length(ctx context.Context, act string) (int, error) {
 	return last, err
 }
 
-// checkNotForgotten gives an error that wraps ErrForgotten where the contents of the process were removed; last is its
-// latest Idea.
+// checkNotForgotten returns an error that wraps ErrForgotten if the contents of the process were removed; last is the
+// number of its latest Idea.
 func (c *Chain) checkNotForgotten(ctx context.Context, last int) error {
 	link, err := c.chains.LinkAt(ctx, c.process, last)
 	if err != nil || link.Forgotten == nil {
@@ -41,8 +41,8 @@ func (c *Chain) checkNotForgotten(ctx context.Context, last int) error {
 	return &chain.ForgottenError{Process: c.process, Forgotten: *link.Forgotten}
 }
 
-// checkIdeaNumber checks the number of an Idea that is to be read; 0 is the latest. Of a process that was forgotten
-// the last one can be read, where it is asked for by its number: it says so.
+// checkIdeaNumber checks the number of an Idea to be read; 0 is the latest. In a forgotten process only the last Idea
+// can be read, and only by its number: it says that the process was forgotten.
 func (c *Chain) checkIdeaNumber(ctx context.Context, act string, at int) (int, error) {
 	number, last, err := c.find(ctx, act, at)
 	if err == nil && (at == 0 || at < last) {
@@ -51,7 +51,7 @@ func (c *Chain) checkIdeaNumber(ctx context.Context, act string, at int) (int, e
 	return number, err
 }
 
-// find checks the number of an Idea that was asked for.
+// find checks the number of a requested Idea.
 func (c *Chain) find(ctx context.Context, act string, at int) (number, last int, err error) {
 	last, err = c.length(ctx, act)
 	switch {
@@ -86,7 +86,7 @@ func (c *Chain) Link(ctx context.Context, at int) (chain.Link, error) {
 	return c.chains.LinkAt(ctx, c.process, at)
 }
 
-// load gives an Idea whose number is checked.
+// load reads an Idea after it has checked the number.
 func (c *Chain) load(ctx context.Context, act string, at int) (jsonval.Object, error) {
 	at, err := c.checkIdeaNumber(ctx, act, at)
 	if err != nil {
@@ -96,13 +96,13 @@ func (c *Chain) load(ctx context.Context, act string, at int) (jsonval.Object, e
 }
 
 // Load returns a whole Idea (0: the latest) as a JSON value from which a process can start. The error wraps ErrNotFound
-// if the number does not exist, and names the part if one is missing or broken.
+// if there is no Idea of the number. It names a missing or broken part of the Idea.
 func (c *Chain) Load(ctx context.Context, at int) (map[string]any, error) {
 	return c.load(ctx, "show", at)
 }
 
-// Fork gives an Idea, by its number from 1, as the first one of another process: its meta names where it comes from.
-// Start takes it as it is, or changed by ideafiles.Changes, with StartOptions.ForkOf.
+// Fork returns an Idea, by its number from 1, as the first Idea of another process: its meta names where it comes from.
+// Start accepts it as it is, or changed by ideafiles.Changes, with StartOptions.ForkOf.
 func (c *Chain) Fork(ctx context.Context, at int) (map[string]any, error) {
 	return c.fork(ctx, at, time.Time{})
 }
@@ -111,7 +111,7 @@ func (c *Chain) fork(ctx context.Context, at int, moment time.Time) (jsonval.Obj
 	if at < 1 {
 		return nil, kind.Errorf(ErrInvalid, "fork Idea %d of %s: Ideas are numbered from 1", at, c.process)
 	}
-	// Of a process that was forgotten the last one is no start.
+	// A forgotten process cannot be forked, not even at its last Idea.
 	if _, err := c.checkIdeaNumber(ctx, "fork", 0); err != nil {
 		return nil, err
 	}
@@ -162,15 +162,15 @@ func (c *Chain) withEarlierDeciders(ctx context.Context, fork jsonval.Object, at
 	return policy.WithPriorDecisions(fork, earlier), nil
 }
 
-// PlanDrawing is the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea tells:
-// for plangraph.RenderSVG.
+// PlanDrawing holds the Calls of a Plan, and in how many instances each has which status, as far as the latest Idea
+// knows. plangraph.RenderSVG draws it.
 type PlanDrawing struct {
 	Calls    []any
-	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: nothing is known
+	Statuses []map[ideafile.CallStatus]int // beside the Calls; nil: unknown
 }
 
 // PlanWithStatus returns the Calls of the latest solution that has any, or else of the Plan messages in the latest
-// Idea, with what became of them by that Idea, and by the processes that undid some.
+// Idea. Their statuses are those of the latest Idea, with the Calls that other processes have undone.
 func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	last, err := c.checkIdeaNumber(ctx, "draw", 0)
 	if err != nil {
@@ -198,7 +198,7 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	return &PlanDrawing{calls, plangraph.Statuses(calls, latest, nil, undone)}, err
 }
 
-// PlanMessagesOf gives the Calls of an Idea's Plan messages.
+// PlanMessagesOf returns the Calls of an Idea's Plan messages.
 func PlanMessagesOf(idea map[string]any) (calls []any) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 	if read == nil {
@@ -210,7 +210,7 @@ func PlanMessagesOf(idea map[string]any) (calls []any) {
 	return calls
 }
 
-// SolutionOf gives the Calls of an Idea's solution.
+// SolutionOf returns the Calls of an Idea's solution.
 func SolutionOf(idea map[string]any) []any {
 	return jsonval.AsList(jsonval.At(idea, "solution", "calls"))
 }

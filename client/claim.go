@@ -8,7 +8,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// chooseID makes up the id that a start leaves out, and refuses one that a new process may not have.
+// chooseID makes up the id if a start has none, and refuses an id that a new process may not have.
 func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.Idea) (err error) {
 	switch {
 	case o.ID != "":
@@ -26,7 +26,7 @@ func (c *Client) chooseID(ctx context.Context, o *StartOptions, idea *ideafile.I
 	return err
 }
 
-// forkID finds an id for a fork that nobody named: ID-fork-1, or the next one that nothing has.
+// forkID makes up an id for a fork without one: ID-fork-1, or the next unused number.
 func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	if len(base) > maxIDBytes-len("-fork-1000") {
 		base = shortenID(base)
@@ -39,8 +39,8 @@ func (c *Client) forkID(ctx context.Context, base string) (string, error) {
 	}
 }
 
-// findClaims gives how many Ideas the store has under an id, and whether Temporal has a workflow of it, open or within
-// its retention.
+// findClaims returns how many Ideas the store has under an id, and whether Temporal has a workflow with it, open or
+// within its retention.
 func (c *Client) findClaims(ctx context.Context, id string) (ideas int, known bool, err error) {
 	_, err = c.temporal.DescribeWorkflowExecution(ctx, id, "")
 	switch {

@@ -18,28 +18,28 @@ import (
 	"processidea/store/encryption"
 )
 
-// Options say where Temporal and the store are.
+// Options say how to reach Temporal and the store.
 type Options struct {
-	// Temporal is how to reach the server: address, namespace, credentials, TLS. Dial adds the data converter and the
+	// Temporal says how to reach the server: address, namespace, credentials, TLS. Dial adds the data converter and the
 	// external storage. Empty fields take the SDK's defaults: localhost:7233, namespace default.
 	Temporal sdk.Options
 	// Store is the store of the workers: a folder, or a bucket's URL such as s3://bucket?region=eu-central-1.
 	Store string
-	// Keys encrypt and decrypt, and must be the keys of the workers; nil encrypts nothing.
+	// Keys encrypt and decrypt, and must be the keys of the workers; nil: nothing is encrypted.
 	Keys *encryption.Keys
-	// Logger takes what the Temporal SDK logs; nil: nothing is logged.
+	// Logger receives what the Temporal SDK logs; nil: nothing is logged.
 	Logger *slog.Logger
-	// OnNoWorker is called once for a signal that no worker has taken for a while: it takes effect when a worker runs.
-	// It may be nil.
+	// OnNoWorker is called once for a signal that no worker handles for a while: it takes effect when a worker runs. It
+	// may be nil.
 	OnNoWorker func(process string, cause error)
-	// Live has Events ask a process several times a second, for a server that bills nothing and is asked by few, such
-	// as the embedded one. Otherwise it looks at descriptions of the workflow, and asks at most sixty times in an hour,
-	// when something has happened.
+	// Live makes Events query a process several times a second. It is for a server that bills nothing and has few
+	// clients, such as the embedded one. Otherwise Events polls the workflow's description, and queries it only when
+	// something has happened, at most sixty times an hour.
 	Live bool
 }
 
-// FromEnvironment reads Options as the worker and starter do: TEMPORAL_ADDRESS and its kin or a profile of Temporal's
-// configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
+// FromEnvironment reads Options as the worker and starter do: from TEMPORAL_ADDRESS and related variables or a profile
+// of Temporal's configuration file, PROCESSIDEA_STORE (or store under PROCESSIDEA_DATA) and PROCESSIDEA_KEYS.
 func FromEnvironment() (Options, error) {
 	temporal, _, err := connect.TemporalFromEnvironment()
 	data, noFolder := connect.DataFolder("")
@@ -48,7 +48,8 @@ func FromEnvironment() (Options, error) {
 		errors.Join(kind.Of(ErrInvalid, err), noFolder, badKeys)
 }
 
-// KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS; nil where it is not set. The error wraps ErrKeys.
+// KeysFromEnvironment reads the keys from PROCESSIDEA_KEYS; it returns nil if the variable is not set. The error wraps
+// ErrKeys.
 func KeysFromEnvironment() (*encryption.Keys, error) {
 	keys, err := connect.KeysFromEnvironment()
 	return keys, kind.Of(ErrKeys, err)
@@ -70,7 +71,8 @@ type Client struct {
 // dialTimeout bounds one attempt to reach a server.
 const dialTimeout = 10 * time.Second
 
-// Dial opens the store and connects to the server. The error wraps ErrKeys or ErrUnreachable where that is the cause.
+// Dial opens the store and connects to the server. The error wraps ErrKeys if the keys do not fit, and ErrUnreachable
+// if the server does not answer.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	archive, err := OpenArchive(ctx, o.Store, o.Keys)
 	if err != nil {
@@ -92,15 +94,15 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
-// New makes a Client of what a program has already: a Temporal client whose options went through connect.ClientOptions,
-// the namespace that it is in, and the store. Closing the Client leaves both open.
+// New makes a Client from a Temporal client whose options went through connect.ClientOptions, its namespace, and the
+// store. Closing the Client leaves both open.
 func New(temporal sdk.Client, namespace string, store *blobs.Store) *Client {
 	words, _ := lru.New[string, *shown.Words](maxCachedWords) // it fails only for a size below one
 	decided, _ := lru.New[string, cachedDecisions](maxCachedDecisions)
 	return &Client{temporal: temporal, namespace: namespace, archive: newArchive(store), words: words, decided: decided}
 }
 
-// Close lets go of what Dial opened.
+// Close closes what Dial opened.
 func (c *Client) Close() {
 	for _, do := range c.close {
 		do()
@@ -108,14 +110,14 @@ func (c *Client) Close() {
 	c.close = nil
 }
 
-// Temporal gives the connection, for what this package has no word for.
+// Temporal returns the connection, for what this package does not offer.
 func (c *Client) Temporal() sdk.Client { return c.temporal }
 
 // Namespace is the namespace of Temporal that the processes are in.
 func (c *Client) Namespace() string { return c.namespace }
 
-// Archive gives the chains of the store. It is closed with the Client.
+// Archive returns the chains of the store. It is closed with the Client.
 func (c *Client) Archive() *Archive { return c.archive }
 
-// Chain gives the Ideas of a process.
+// Chain returns the chain of a process.
 func (c *Client) Chain(process string) *Chain { return c.archive.Chain(process) }

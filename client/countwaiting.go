@@ -14,32 +14,32 @@ import (
 	"processidea/protocol"
 )
 
-// WaitingCount is how many Calls of a Tool wait for a person, the oldest since Oldest.
+// WaitingCount is how many Calls of a Tool wait for a person; Oldest is since when the oldest waits.
 type WaitingCount struct {
 	Tool   string
 	Count  int
-	Oldest time.Time // zero where none waits
+	Oldest time.Time // zero if no Call waits
 }
 
-// WaitingCounter counts what waits for people in all processes, repeatedly. It queries a process again when Temporal
-// lists another number for it, and after a while in any case, since other Calls may wait by then.
+// WaitingCounter repeatedly counts what waits for people in all processes. It queries a process again when Temporal
+// lists another number for it. It also does so after waitingTTL, since by then other Calls may wait in the same number.
 type WaitingCounter struct {
 	client *Client
 	mu     sync.Mutex
 	known  map[string]knownWaiting
-	tools  map[string]bool // of those that ever waited
+	tools  map[string]bool // every Tool whose Calls have ever waited
 }
 
 type knownWaiting struct {
-	listed string // what Temporal lists of it
+	listed string // the process's search attribute for the number of waiting Calls
 	at     time.Time
 	list   []Approval
 }
 
-// waitingTTL is for how long the answer of a process counts: a query is an Action of Temporal Cloud.
+// waitingTTL is how long the answer of a process is used: a query is a billed Action of Temporal Cloud.
 const waitingTTL = 5 * time.Minute
 
-// NewWaitingCounter makes a counter that has asked nobody yet.
+// NewWaitingCounter makes a counter that has queried no process yet.
 func (c *Client) NewWaitingCounter() *WaitingCounter {
 	return &WaitingCounter{client: c, known: map[string]knownWaiting{}, tools: map[string]bool{}}
 }
@@ -92,7 +92,7 @@ func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowEx
 		v, err := w.client.Process(id).queryWaiting(ctx)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if err == nil { // otherwise its last answer counts
+		if err == nil { // otherwise its last answer stays
 			w.known[id] = knownWaiting{listed, time.Now(), v.Approvals}
 		}
 		return nil

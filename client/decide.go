@@ -33,48 +33,49 @@ const (
 
 // Decision is what somebody decides on a Call that waits.
 type Decision struct {
-	// Call is as Approval.Call has it, or as it is typed.
+	// Call is the id as Approval.CallID has it, or in its typeable form.
 	Call string `json:"call" minLength:"1" doc:"the id of the Call, as the approval has it, or as it is typed: 1.2@13 for 1.2@⑬"`
 	// Kind is Approve, Reject, Amend, Replace or Answer; Comment, Ask or HandOver.
 	Kind string `json:"decision" enum:"approve,reject,amend,replace,answer,comment,ask,hand-over" doc:"the last three decide nothing"`
-	// Digest is Approval.Digest of what was shown: anything else is not decided on. Empty decides on what waits now.
+	// Digest is the Approval.Digest that was shown: the decision applies to nothing else. Empty: it applies to what
+	// waits now.
 	Digest string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of what was shown, as the approval has it: nothing else is decided on"`
 	// By is who decides, Groups are the groups that this person claims.
 	By     string   `json:"by,omitempty" doc:"who decides: the token's person, unless the token is the one that the gateway printed"`
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
-	// Reason is why. Of Comment and Ask it is what is said.
+	// Reason is why. For Comment and Ask it is the text of the remark.
 	Reason string `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
-	// To and ToGroup are a person or a group, of Ask and HandOver.
+	// To and ToGroup name the person or the group for Ask and HandOver.
 	To      string `json:"to,omitempty" doc:"of ask and hand-over: a person"`
 	ToGroup string `json:"toGroup,omitempty" doc:"of ask and hand-over: a group"`
-	// Proof is the signature of the decision, where there is one.
+	// Proof is the signature of the decision, if it has one.
 	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
-	// Key signs the decision when it is sent, where there is no Proof; nil: it is declared. By may then be empty: the
-	// proof says who decides.
+	// Key signs the decision when it is sent, unless it has a Proof. With a Key, By may be empty: the proof says who
+	// decides. Nil: the decision is not signed.
 	Key Signer `json:"-"`
-	// Value is for Amend the parameters that change, an object; for Replace the Call, an object as the LLM writes it;
-	// for Answer the result. Numbers may be json.Number. At most 64 KB as JSON.
+	// Value is, for Amend, an object of the parameters that change; for Replace, the new Call, an object as the LLM
+	// writes it; for Answer, the result. Numbers may be json.Number. At most 64 KB as JSON.
 	Value any `json:"-"`
 }
 
 // valueKeys are the keys under which a decision's signal carries its value.
 var valueKeys = map[string]string{Amend: "params", Replace: "with", Answer: "output"}
 
-// payload is the payload of the decision's signal, whose name is the kind. A nil Value means no parameters, no Call, or
-// the result null.
+// payload returns the payload of the decision's signal, which is named after the kind. A nil Value means no parameters,
+// no Call, or the result null.
 func (d Decision) payload() jsonval.Object {
 	p := object(d)
 	delete(p, "decision")
 	if key, ok := valueKeys[d.Kind]; ok {
-		p[key] = jsonval.ToJSONValue(d.Value) // what is signed is what is sent, digit by digit
+		p[key] = jsonval.ToJSONValue(d.Value) // the signed value is the sent value, digit by digit
 	}
 	return p
 }
 
-// object is a Go value as the JSON object that it encodes to.
+// object converts a Go value to the JSON object that it encodes to.
 func object(v any) jsonval.Object { return jsonval.AsObject(jsonval.ToJSONValue(v)) }
 
-// Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
+// Validate checks the form of a decision locally; the error wraps ErrInvalid.
 func (d Decision) Validate() error {
 	switch d.Kind {
 	case Approve, Reject, Amend, Replace, Answer, Comment, Ask, HandOver:
@@ -89,19 +90,19 @@ func (d Decision) Validate() error {
 	return kind.Of(ErrInvalid, err)
 }
 
-// Decide sends a decision and waits until it is taken. The error is a *RefusedError where it was not: the Call waits no
-// longer, something else than the digest's waits there, the parameters do not fit. It wraps ErrInvalid where the
-// decision breaks its form, and ErrUnreachable where the server is gone meanwhile. Without a worker it waits for one.
+// Decide sends a decision and waits until it has taken effect. The error is a *RefusedError if the process refused it:
+// the Call no longer waits, it is not the Call of the digest, or the parameters do not fit. It wraps ErrInvalid if the
+// decision is malformed, and ErrUnreachable if the server stops answering. Without a worker it waits for one.
 func (p *Process) Decide(ctx context.Context, d Decision) error {
 	_, err := p.DecideAndCount(ctx, d)
 	return err
 }
 
-// Count is how many people have decided the same, of how many must: 1 of 2 leaves a Call, or a Plan, waiting for
-// another one.
+// Count is how many people have decided the same, and how many must: at 1 of 2 a Call, or a Plan, still waits for
+// another person.
 type Count = approval.Count
 
-// DecideAndCount is Decide, and tells how many have decided now.
+// DecideAndCount is Decide, and returns how many people have decided the same by now.
 func (p *Process) DecideAndCount(ctx context.Context, d Decision) (count Count, err error) {
 	if err := d.Validate(); err != nil {
 		return count, kind.Errorf(ErrInvalid, "%s %s: %w", d.Kind, d.Call, err)
@@ -122,8 +123,8 @@ func (p *Process) refusedError(d Decision, why error) error {
 	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: why.Error()}
 }
 
-// instanceOf returns the workflow id of the instance that a Call's id names, in either spelling; it fails if there is
-// no such instance. A process that does not answer counts as not split.
+// instanceOf returns the workflow id of the instance in a Call's id, in either spelling. It fails if there is no such
+// instance. A process that does not answer counts as not split.
 func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	v, _ := p.Status(ctx)
 	id, known := p.instanceIn(v, call)
@@ -133,7 +134,7 @@ func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	return id, nil
 }
 
-// instanceIn is instanceOf with a known Status; zero if the process does not answer.
+// instanceIn is instanceOf with a known Status, which is zero if the process does not answer.
 func (p *Process) instanceIn(v Status, call string) (id string, known bool) {
 	word := ideafile.InstanceTokenOfCallID(call)
 	if len(v.Instances) == 0 {
@@ -146,7 +147,7 @@ func (p *Process) instanceIn(v Status, call string) (id string, known bool) {
 	return v.InstanceID(token), known
 }
 
-// pending lists what waits for a person, as far as the process answers.
+// pending lists what waits for a person; it is empty if the process does not answer.
 func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
 	var v protocol.ProcessApprovals
 	if p.client.query(ctx, p.id, protocol.QueryApprovals, &v) != nil {
@@ -158,8 +159,8 @@ func (p *Process) pending(ctx context.Context) (list []approval.Pending) {
 	return list
 }
 
-// notWaitingError says why a Call waits for nobody whose instance takes no signals any more: what became of it, as the
-// instance still tells.
+// notWaitingError says why a Call does not wait, when its instance accepts no more signals: the Call's outcome, if the
+// instance still answers.
 func (p *Process) notWaitingError(ctx context.Context, instance, call string) error {
 	var v InstanceStatus
 	if err := p.client.queryFor(ctx, slowQueryTimeout, instance, protocol.QueryStatus, &v); err != nil {

@@ -12,17 +12,17 @@ import (
 	"processidea/model/jsonval"
 )
 
-// PastDecision is what a person decided on a Call or a Plan of a process.
+// PastDecision is a person's decision on a Call or a Plan of a process.
 type PastDecision struct {
 	Process string
 	Decided
-	// Last is the latest decision on the same Call, by anybody, with the outcome; nil: the record has none.
+	// Last is the latest decision on the same Call, by anybody, with its outcome; nil if the record has none.
 	Last *Decided
 }
 
-// DecidedBy lists what a person decided on Calls and Plans in all processes, and what they asked or handed over, the
-// latest first: at most so many, without the first skipped ones. What standing orders did in their name is no part of
-// it. total counts all. It reads the chains, as Insights does.
+// DecidedBy lists a person's decisions, questions and hand-overs on Calls and Plans in all processes, the latest first:
+// at most limit of them, without the first skip. It leaves out what standing orders decided in the person's name. total
+// counts all. It reads the chains, as Insights does.
 func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit int) (list []PastDecision, total int,
 	err error) {
 	_, err = c.eachDecision(ctx, func(process string, d Decided) {
@@ -48,12 +48,12 @@ func (c *Client) DecidedBy(ctx context.Context, who policy.Identity, skip, limit
 	return list, total, err
 }
 
-// addOutcomes adds to decisions in one process what its record tells of them. Where it was forgotten it tells nothing.
+// addOutcomes adds to decisions in one process what its record has about them; nothing if the process was forgotten.
 func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDecision) error {
 	from := list[0].Idea
 	for _, d := range list {
 		if from = min(from, d.Idea); approval.IsRemark(d.Kind) {
-			from = 1 // an earlier one says what was shown
+			from = 1 // an earlier remark says what was shown
 		}
 	}
 	chain := c.Chain(process)
@@ -82,13 +82,13 @@ func (c *Client) addOutcomes(ctx context.Context, process string, list []*PastDe
 	return nil
 }
 
-// eachDecision calls do for what people decided on Calls and Plans, asked or handed over, in all processes. unread
+// eachDecision calls do for people's decisions, questions and hand-overs on Calls and Plans in all processes. unread
 // counts the processes whose record cannot be read.
 func (c *Client) eachDecision(ctx context.Context, do func(process string, d Decided)) (unread int, err error) {
 	processes, err := c.archive.Processes(ctx)
 	for _, id := range processes {
 		if spelling.IsPart(id) {
-			continue // the whole's record has what its parts' have
+			continue // the whole's record has the decisions of its parts
 		}
 		made, failed := c.decisionsOf(ctx, id)
 		switch {
@@ -104,8 +104,8 @@ func (c *Client) eachDecision(ctx context.Context, do func(process string, d Dec
 	return unread, err
 }
 
-// decisionsOf lists what people decided on Calls and Plans of one process, asked and handed over, without what only its
-// record tells. It is remembered up to the latest Idea: what is sealed never changes.
+// decisionsOf lists people's decisions, questions and hand-overs on Calls and Plans of one process, without the details
+// that addOutcomes adds. The list is cached up to the latest Idea: sealed Ideas never change.
 func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) {
 	chain := c.archive.Chain(id)
 	last, err := chain.checkIdeaNumber(ctx, "count decisions of", 0)
@@ -113,10 +113,10 @@ func (c *Client) decisionsOf(ctx context.Context, id string) ([]Decided, error) 
 		return nil, err
 	}
 	known, _ := c.decided.Get(id)
-	if known.at > last { // forgotten, and begun anew
+	if known.at > last { // forgotten, and started anew
 		known = cachedDecisions{}
 	}
-	known.decisions = slices.Clip(known.decisions) // others may read it
+	known.decisions = slices.Clip(known.decisions) // others may read the same array
 	for known.at < last {
 		log, err := chain.chains.LogAt(ctx, id, known.at+1)
 		if err != nil {
@@ -150,7 +150,7 @@ type cachedDecisions struct {
 	conditions map[string]jsonval.Object // the conditions of policies, by Tool
 }
 
-// conditions gives those that the Tools' policies have on parameters, as the first Idea has them. They stay.
+// conditions returns the conditions on parameters in the Tools' policies, from the first Idea. They never change.
 func (c *Chain) conditions(ctx context.Context) map[string]jsonval.Object {
 	all := map[string]jsonval.Object{}
 	source, err := c.chains.Load(ctx, c.process, 1)

@@ -17,20 +17,19 @@ import (
 // MaxDecisionsPerSignal is how many decisions DecideMany sends in one signal.
 const MaxDecisionsPerSignal = approval.MaxDecisionsPerSignal
 
-// Outcome is what became of one of many decisions.
+// Outcome is the result of one of many decisions.
 type Outcome struct {
 	Decision
-	// Refused is why it changed nothing; empty: it was taken.
+	// Refused is why the decision changed nothing; empty: it took effect.
 	Refused string
-	// Count is how many have decided the same, of how many must, once it was taken.
+	// Count is how many people have decided the same, and how many must, after an accepted decision.
 	Count Count
 }
 
-// DecideMany sends up to MaxDecisionsPerSignal decisions in one signal and waits until each is taken or refused: each
-// is judged by itself, and a wrong one leaves the others as they are. The outcomes are in the order of the decisions.
-// The error is a *RefusedError where the whole was refused; it wraps ErrInvalid where a decision breaks its form, or
-// where all of them are too many or together larger than 2 MB as JSON: nothing was sent then. Without a worker it waits
-// for one.
+// DecideMany sends up to MaxDecisionsPerSignal decisions in one signal and waits until each is accepted or refused.
+// Each is judged separately: a refused one does not affect the others. The outcomes are in the order of the decisions.
+// The error is a *RefusedError if the whole signal was refused. It wraps ErrInvalid, and nothing is sent, if a decision
+// is malformed, or if they are too many or together larger than 2 MB as JSON. Without a worker it waits for one.
 func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, error) {
 	many, err := approval.ReadDecisions(manyPayload(list))
 	if err != nil {
@@ -47,7 +46,7 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 		return b.outcomes, err
 	}
 	payload, id := manyPayload(sendable), uuid.NewString()
-	if _, err := approval.ReadDecisions(payload); err != nil { // with what was signed
+	if _, err := approval.ReadDecisions(payload); err != nil { // with the signatures
 		return nil, kind.Errorf(ErrInvalid, "decide on %s: %w", p.id, err)
 	}
 	payload["id"] = id
@@ -62,7 +61,7 @@ func (p *Process) DecideMany(ctx context.Context, list []Decision) ([]Outcome, e
 	return b.outcomes, b.setOutcomes(ctx, became)
 }
 
-// manyPayload is the payload of the signal. It states once what all decisions have in common.
+// manyPayload returns the payload of the signal. It states once what all decisions have in common.
 func manyPayload(list []Decision) jsonval.Object {
 	payload, decisions := jsonval.Object{}, make([]any, len(list))
 	common := jsonval.Object{}
@@ -89,23 +88,23 @@ func manyPayload(list []Decision) jsonval.Object {
 	return payload
 }
 
-// sentDecisions is a signal of many decisions that is under way.
+// sentDecisions tracks a signal of many decisions until their outcomes are known.
 type sentDecisions struct {
 	process  *Process
 	outcomes []Outcome
-	open     []sentDecision // those that were sent, in the order of the signal
+	open     []sentDecision // the decisions that were sent, in the order of the signal
 }
 
-// sentDecision is one that was sent, and the workflow of its instance.
+// sentDecision is one sent decision, and the workflow of its instance.
 type sentDecision struct {
 	instance string
 	outcome  *Outcome
 }
 
-// address finds the instance of each decision, and returns those decisions that have one, signed where they have a Key.
-// The others are refused.
+// address finds the instance of each decision. It returns the decisions whose instance exists, signed if they have a
+// Key. The others are refused.
 func (b *sentDecisions) address(ctx context.Context, list []Decision) (sendable []Decision, err error) {
-	v, _ := b.process.Status(ctx) // without an answer it counts as not split
+	v, _ := b.process.Status(ctx) // without an answer the process counts as not split
 	pending := sync.OnceValue(func() []approval.Pending { return b.process.pending(ctx) })
 	for n, d := range list {
 		b.outcomes[n].Decision = d
@@ -128,7 +127,7 @@ func (b *sentDecisions) address(ctx context.Context, list []Decision) (sendable 
 	return sendable, nil
 }
 
-// ask asks the process what became of the signal, and of its decisions.
+// ask asks the process for the outcomes of the signal and of its decisions.
 func (b *sentDecisions) ask(ctx context.Context, id string) ([]approval.Outcome, error) {
 	ids := []string{id}
 	for n := range b.open {
@@ -144,8 +143,8 @@ func (b *sentDecisions) ask(ctx context.Context, id string) ([]approval.Outcome,
 	return became[1:], nil
 }
 
-// setOutcomes records the outcomes of the decisions. A decision that the process ended without took no effect: its
-// instance says why.
+// setOutcomes records the outcomes of the decisions. If the process ended before it handled a decision, the decision
+// took no effect: its instance says why.
 func (b *sentDecisions) setOutcomes(ctx context.Context, became []approval.Outcome) error {
 	return safego.Each(ctx, "client.decisions", len(b.open), maxQueries, func(ctx context.Context, n int) error {
 		d := b.open[n]

@@ -13,26 +13,25 @@ import (
 )
 
 // Decided is a decision on a Call or on the process: approve, reject, amend, replace or answer; pause, resume, revise
-// or add. Its fields are Instance, Idea, Outcome and the fields of approval.Decision: Kind, Call, By, Reason, At, Tool,
-// Shown, Params and others.
+// or add. Its fields are Instance, Idea, Outcome and the fields of approval.Decision.
 type Decided struct {
 	approval.Decision
 	Instance string `json:"instance"`
-	// Sentence says what the Call that was decided on does, and InstanceName what its instance is called.
+	// Sentence says what the decided Call does, and InstanceName is the name of its instance.
 	Sentence     string `json:"sentence,omitempty"`
 	InstanceName string `json:"instanceName,omitempty"`
-	// Amount is the first money that the Call was about; nil: none.
+	// Amount is the first amount of money in the Call; nil: it has none.
 	Amount *shown.Field `json:"-"`
-	// Idea is the one whose log has it.
+	// Idea is the number of the Idea whose log has the decision.
 	Idea int `json:"idea"`
 	// Outcome is the final outcome of the Call, with the last decision on it; nil until it is known.
 	Outcome *turn.CallOutcome `json:"outcome,omitempty"`
 
-	when map[string]any // the condition under which its Tool's policy has people asked, where that is known
+	when map[string]any // the condition of its Tool's policy, if it is known
 }
 
-// Decisions lists what people decided up to an Idea (0: the latest), in the order of time, and what came of it. It is
-// read from the chain: what was decided since the latest Idea is in the next one.
+// Decisions lists people's decisions up to an Idea (0: the latest), in the order of time, with their outcomes. It reads
+// the chain: decisions since the latest Idea are in the next one.
 func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
 	at, err := c.checkIdeaNumber(ctx, "list decisions up to", at)
 	if err != nil {
@@ -41,7 +40,7 @@ func (c *Chain) Decisions(ctx context.Context, at int) ([]Decided, error) {
 	return c.decisions(ctx, 1, at)
 }
 
-// decisions lists the decisions in the logs of some Ideas.
+// decisions lists the decisions in the logs of the Ideas from one number to another.
 func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) {
 	made, last, remarks := []Decided{}, map[string]int{}, map[string][]approval.Decision{}
 	for at := from; at <= to; at++ {
@@ -52,7 +51,7 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 		for _, e := range log {
 			switch {
 			case e.IsWrite(), e.Decision != nil && e.Decision.Kind == approval.SteerDeputy && e.Decision.CallID != "":
-				// a Call was told of a deputy, whom somebody has named for all
+				// the deputy was named for the whole process, and is listed there
 			case e.Decision != nil:
 				if id := e.Decision.CallID; !approval.IsRemark(e.Decision.Kind) {
 					last[id] = len(made)
@@ -75,7 +74,7 @@ func (c *Chain) decisions(ctx context.Context, from, to int) ([]Decided, error) 
 	return made, nil
 }
 
-// addWords tells decisions in the words of an Idea. Where that cannot be read they have none.
+// addWords adds to decisions the words of an Idea; nothing if the Idea cannot be read.
 func (c *Chain) addWords(ctx context.Context, made []Decided, at int) {
 	source, err := c.chains.Load(ctx, c.process, at)
 	if err != nil {
@@ -98,7 +97,7 @@ func (c *Chain) addWords(ctx context.Context, made []Decided, at int) {
 	}
 }
 
-// About says what a decision was about: the sentence, and whose it is; empty where it was about no Call.
+// About says what a decision was about: the sentence and the instance's name; empty if it was about no Call.
 func (d Decided) About() string {
 	if d.InstanceName == "" {
 		return d.Sentence
@@ -106,14 +105,14 @@ func (d Decided) About() string {
 	return d.Sentence + " (" + d.InstanceName + ")"
 }
 
-// Diff is how two Ideas differ, with what people decided between them.
+// Diff is the difference of two Ideas, with people's decisions between them.
 type Diff struct {
 	*ideadiff.Diff
 	Decisions []Decided `json:"decisions"`
 }
 
-// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, what people
-// decided between the two, and a JSON Patch (RFC 6902) that leads from one to the other.
+// Diff compares two Ideas, by their numbers from 1: values and Calls that were added, changed and removed, people's
+// decisions between the two, and a JSON Patch (RFC 6902) that leads from one to the other.
 func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
 	var ideas [2]map[string]any
 	for n, at := range []int{a, b} {
@@ -128,7 +127,7 @@ func (c *Chain) Diff(ctx context.Context, a, b int) (*Diff, error) {
 	return c.DiffOf(ctx, a, ideas[0], b, ideas[1])
 }
 
-// DiffOf is Diff of two Ideas that were loaded already.
+// DiffOf is Diff for two Ideas that are already loaded.
 func (c *Chain) DiffOf(ctx context.Context, a int, from map[string]any, b int, to map[string]any) (*Diff, error) {
 	d, err := ideadiff.Compare(c.process, a, b, from, to)
 	if err != nil {

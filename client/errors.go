@@ -14,27 +14,27 @@ import (
 	"processidea/store/chain"
 )
 
-// The kinds of errors, for errors.Is. Any other error comes from the store or the server.
+// These are the kinds of errors, for errors.Is. Any other error comes from the store or the server.
 var (
-	// ErrInvalid: what was asked for cannot be meant, or a file or an Idea is wrong. See also InvalidError.
+	// ErrInvalid: the request makes no sense, or a file or an Idea is wrong. See also InvalidError.
 	ErrInvalid = ideafiles.ErrInvalid
-	// ErrNotFound: there is no process of the id, or no Idea of the number.
+	// ErrNotFound: there is no process with the id, or no Idea with the number.
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: a decision, or another signal, changed nothing. See also RefusedError.
 	ErrRefused = errors.New("refused")
-	// ErrOtherStart: a process of the id was started from something else.
+	// ErrOtherStart: a process with the id was started from something else.
 	ErrOtherStart = connect.ErrOtherFile
 	// ErrUnreachable: the Temporal server does not answer.
 	ErrUnreachable = errors.New("the server cannot be reached")
-	// ErrNoWorker: the server answers, and no worker does.
+	// ErrNoWorker: the server answers, but no worker does.
 	ErrNoWorker = errors.New("no worker answers")
-	// ErrKeys: the keys do not fit the store: broken, missing or another's.
+	// ErrKeys: the keys do not fit the store: they are broken, missing, or another store's.
 	ErrKeys = errors.New("the keys do not fit the store")
-	// ErrForgotten: what the process worked on was forgotten. The text says when, by whom and why.
+	// ErrForgotten: the contents of the process were forgotten. The text says when, by whom and why.
 	ErrForgotten = blobs.ErrForgotten
-	// ErrNoValue: nothing stands at a place that Blame was asked about, and nobody wrote there.
+	// ErrNoValue: the place that Blame was asked about has no value, and nobody wrote there.
 	ErrNoValue = chain.ErrNoValue
-	// ErrBadPlace: what Blame was asked about is no place in a State.
+	// ErrBadPlace: the place that Blame was asked about is malformed.
 	ErrBadPlace = chain.ErrBadPlace
 )
 
@@ -47,7 +47,7 @@ type RefusedError struct {
 	Signal  string // approve, pause, …
 	Call    string // the Call that a decision was about; empty for other signals
 	Reason  string
-	Code    string // why, for programs: approval.CodeNotAtRest; empty: no code says it
+	Code    string // why, for programs: approval.CodeNotAtRest or another code; may be empty
 }
 
 // Error says what was refused, and why.
@@ -62,8 +62,8 @@ func (e *RefusedError) Error() string {
 // Unwrap gives ErrRefused.
 func (e *RefusedError) Unwrap() error { return ErrRefused }
 
-// ClaimedError is for an id that has Ideas in the store but no process in Temporal, or none any more: a new process
-// could not store its Ideas under it. It wraps ErrInvalid.
+// ClaimedError is for an id that has Ideas in the store, but no process that Temporal still knows: a new process could
+// not store its Ideas under it. It wraps ErrInvalid.
 type ClaimedError struct {
 	ID    string
 	Ideas int // the number of the latest

@@ -14,14 +14,14 @@ import (
 	"processidea/protocol"
 )
 
-// EventKind tells Events apart: EventStatus, EventUnseen and EventEnded.
+// EventKind is the kind of an Event: EventStatus, EventUnseen or EventEnded.
 type EventKind string
 
 // The kinds of Events.
 const (
-	// EventStatus: the status of the process has changed. Event.Status has the new one. The first Event is usually of
-	// this kind. While Calls wait for a person (Status.Awaiting) it is repeated, with Options.Live several times a
-	// second, even if nothing is new: one Call may have replaced another.
+	// EventStatus: the status of the process has changed; Event.Status has the new one. The first Event is usually of
+	// this kind. While Calls wait for a person (Status.Awaiting) it is repeated even if nothing is new, since one Call
+	// may have replaced another; with Options.Live that happens several times a second.
 	EventStatus EventKind = "status"
 	// EventUnseen: the process does not answer. Event.Err says why; it wraps ErrNoWorker or ErrUnreachable. It is
 	// repeated until the process answers.
@@ -33,14 +33,15 @@ const (
 // Event is one observation of a process.
 type Event struct {
 	Kind   EventKind
-	Status Status      // of EventStatus: Status.Awaiting counts the Calls that wait for a person
-	Result loop.Result // of EventEnded, with every value whole
-	Err    error       // of EventUnseen
-	Since  time.Time   // of EventUnseen: when the process was last seen, or Events was called
+	Status Status      // for EventStatus: Status.Awaiting counts the Calls that wait for a person
+	Result loop.Result // for EventEnded, with every value whole
+	Err    error       // for EventUnseen
+	Since  time.Time   // for EventUnseen: when the process was last seen, or Events was called
 }
 
-// Events follows the process until it has ended, through pauses and through times in which no server answers. It ends
-// when the loop is left, when ctx is done (with its error), or after EventEnded; an error comes last, as from Result.
+// Events follows the process until it has ended, through pauses and through times in which no server answers. It stops
+// when the caller leaves the loop, when ctx is done (with its error), or after EventEnded. An error comes last, as from
+// Result.
 //
 //	for event, err := range p.Events(ctx) {
 //		if err != nil {
@@ -95,7 +96,7 @@ func (p *Process) watchEnd(ctx context.Context) chan endResult {
 	return ended
 }
 
-// watchStatus queries the status of the process repeatedly, and sends what is new. If it cannot go on, it calls failed.
+// watchStatus queries the status of the process repeatedly, and sends each change. If it cannot go on, it calls failed.
 func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Event {
 	events := make(chan Event)
 	safego.Go("client.events.status", func() error {
@@ -108,7 +109,7 @@ func (p *Process) watchStatus(ctx context.Context, failed func(error)) <-chan Ev
 			case err != nil:
 				_, why := p.client.explainUnreachable(ctx, p.id, err)
 				event = Event{Kind: EventUnseen, Err: why, Since: seen}
-				last = nil // its next answer is news
+				last = nil // the next answer counts as new
 			case last != nil && v.Awaiting == 0 && reflect.DeepEqual(*last, v):
 				seen = time.Now()
 				continue

@@ -31,21 +31,21 @@ func (c *Client) StartFork(ctx context.Context, of string, at int, changes ideaf
 	return c.Start(ctx, o)
 }
 
-// ForkEffects is what a process takes up that starts from the Idea of another.
+// ForkEffects describes a fork: what it repeats, what it resumes, and what it leaves as it is.
 type ForkEffects struct {
 	AskedAgain int // Calls that a person is asked about again
-	Resumed    int // Calls that had not ended at that moment: what had its effect since has it twice
-	Ended      int // instances that are left as settled or failed
-	// Undone says of each Call that was done that it was undone since.
+	Resumed    int // Calls that had not ended at that moment; if they have had their effect since, it happens twice
+	Ended      int // instances that stay settled or failed
+	// Undone has a text for each Call of the Idea that was done, and has been undone since.
 	Undone []string
-	// Forgotten are instances that the fork has the tokens of, and nothing else.
+	// Forgotten are instances of which the fork has only the tokens.
 	Forgotten []string
-	// DelegatesResumed are Calls whose delegates were under way at that moment, and go on from what they had done by
-	// then; DelegatesBegunAnew are those that had done nothing yet.
+	// DelegatesResumed are Calls whose delegates were running at that moment: the fork's delegates go on from what
+	// those had done by then. DelegatesBegunAnew are those whose delegates had done nothing yet.
 	DelegatesResumed, DelegatesBegunAnew []string
 }
 
-// EffectsOf says what a fork takes up: of an Idea from Chain.Fork, changed or not.
+// EffectsOf returns the effects of a fork: an Idea from Chain.Fork, changed or not.
 func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	var e ForkEffects
 	resumed := loop.New(idea, "", nil, time.Time{})
@@ -82,8 +82,8 @@ func EffectsOf(idea *ideafile.Idea) ForkEffects {
 	return e
 }
 
-// withDelegates has a fork carry what the delegates that were under way had come to by a moment: their Calls go on from
-// there. Without a moment, it is the one of the Idea.
+// withDelegates adds to a fork what the running delegates had done by a moment: their Calls go on from there. A zero
+// moment stands for the time of the Idea.
 func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, at int,
 	moment time.Time) (jsonval.Object, error) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
@@ -115,8 +115,8 @@ func (c *Chain) withDelegates(ctx context.Context, fork jsonval.Object, at int,
 	return fork, nil
 }
 
-// addUndoneCallErrors has a fork at an Idea say which of the Calls that were done by then have been undone since:
-// their values are in State still.
+// addUndoneCallErrors adds an error to a fork for each Call that was done by its Idea and has been undone since: the
+// Call's values are still in State.
 func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, at int) error {
 	undone, err := c.undoneHereOrBefore(ctx)
 	if err != nil || len(undone) == 0 {
@@ -129,10 +129,10 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, at
 	read, _ := ideafile.ReadIdeaWithCheckedTools(fork)
 	eachRecorded(read, func(p turn.RecordedCall, token string) {
 		if id := p.CallKey().ID(token); p.StatusByInstance[token] == ideafile.Undone {
-			delete(undone, id) // its values are not in State any more
+			delete(undone, id) // the Call's values are no longer in State
 		}
 	})
-	reported := map[UndoneCall][]string{} // the instances, of a Call without one
+	reported := map[UndoneCall][]string{} // the Call without its instance, to its instances
 	for id, one := range undone {
 		if reported := ends[ideafile.Done][id]; reported == 0 || reported > at {
 			continue
@@ -153,7 +153,7 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, at
 	return nil
 }
 
-// forkBy is Fork at the first Idea of a chain that holds all that had been done at a moment; nil where nothing had.
+// forkBy is Fork at the first Idea of a chain with all that had been done at a moment; nil if nothing had been done.
 func (c *Chain) forkBy(ctx context.Context, moment time.Time) (jsonval.Object, error) {
 	last, err := c.Length(ctx)
 	if err != nil || last == 0 {
@@ -178,7 +178,7 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (jsonval.Object, e
 			at = link.At
 		}
 	}
-	if at < last { // delegates of its own, which were under way, may stand in the next Idea alone
+	if at < last { // its own running delegates may be in the next Idea only
 		next, err := c.fork(ctx, at+1, moment)
 		if err != nil || delegate.CarriesResumed(next) {
 			return next, err
@@ -190,7 +190,7 @@ func (c *Chain) forkBy(ctx context.Context, moment time.Time) (jsonval.Object, e
 	return c.fork(ctx, at, moment)
 }
 
-// delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were under way.
+// delegatesUnderWay lists the ids of the Calls of an Idea whose delegates were running.
 func delegatesUnderWay(idea *ideafile.Idea) (ids []string) {
 	eachRecorded(idea, func(p turn.RecordedCall, token string) {
 		t := idea.Tool(p.WrittenCall.Tool)

@@ -15,22 +15,22 @@ import (
 	"processidea/store/chain"
 )
 
-// HardenOptions select the processes that a Plan is made from.
+// HardenOptions select the processes to make a Plan from.
 type HardenOptions struct {
-	// Processes have finished, and have their chains in the store. At least one.
+	// Processes are at least one. They have finished, and have their chains in the store.
 	Processes []string
-	// Tools tells Tools that code runs from those whose results the LLM writes.
+	// Tools distinguishes Tools that code runs from Tools whose results the LLM writes.
 	Tools ideafiles.Tools
-	// Template leaves out what the first process began with.
+	// Template leaves out the initial data of the first process.
 	Template bool
-	// Complete has the Plan never ask an LLM. The error wraps ErrInvalid where it needs one.
+	// Complete makes the Plan never ask an LLM. The error wraps ErrInvalid if the Plan needs one.
 	Complete bool
 }
 
-// Harden makes a Plan that runs with no LLM of what finished processes have in common. What differs in a way that the
-// data do not explain is named in the result, not guessed. The error wraps ErrNotFound for a process without a chain,
-// and ErrInvalid for one that has not finished, was simulated or has other Tools. Where nothing is in common it wraps
-// harden.ErrNothingCommon too, and the result, without an Idea, says why.
+// Harden makes a Plan that needs no LLM from what finished processes have in common. Differences that the data do not
+// explain are listed in the result, not guessed. The error wraps ErrNotFound for a process without a chain, and
+// ErrInvalid for a process that has not finished, was simulated or has other Tools. If the processes have nothing in
+// common it also wraps harden.ErrNothingCommon, and the result, without an Idea, says why.
 func (a *Archive) Harden(ctx context.Context, o HardenOptions) (*harden.Result, error) {
 	if len(o.Processes) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden: no process is named")
@@ -69,7 +69,7 @@ func (a *Archive) FinishedRun(ctx context.Context, id, act string) (past.Run, er
 	return run, err
 }
 
-// parts gives the chains of the parts, in order.
+// parts returns the chains of the parts, in order.
 func (a *Archive) parts(ctx context.Context, id string) (parts []*Chain, err error) {
 	processes, err := a.Processes(ctx)
 	var numbers []int

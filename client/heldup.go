@@ -41,7 +41,7 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 	return false
 }
 
-// deafness is what keeps a process from hearing anything, as far as a list tells it; nil: nothing.
+// deafness returns why a process handles no signals or queries, as far as a list shows it; nil if it shows nothing.
 func deafness(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
 	switch {
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
@@ -62,8 +62,8 @@ func noWorker(queue string) *turn.HeldUp {
 // refusal begins the error with which a worker refuses a process.
 const refusal = "the worker: "
 
-// explainNoAnswer returns what holds up a process that did not answer a query, as far as can be told; nil if it may
-// only be slow.
+// explainNoAnswer returns what holds up a process that did not answer a query; nil if nothing is found: it may only be
+// slow.
 func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswered error) *turn.HeldUp {
 	if failed, is := errors.AsType[*serviceerror.QueryFailed](unanswered); is {
 		if why, isRefusal := strings.CutPrefix(failed.Error(), refusal); isRefusal {
@@ -98,7 +98,7 @@ func (c *Client) explainNoAnswer(ctx context.Context, workflow string, unanswere
 	return held
 }
 
-// maxQueryError bounds what is shown of a query's error, in characters.
+// maxQueryError bounds the part of a query's error that is shown, in characters.
 const maxQueryError = 300
 
 func workerFails(atWhat string) *turn.HeldUp {
@@ -106,15 +106,15 @@ func workerFails(atWhat string) *turn.HeldUp {
 	return &h
 }
 
-// keysMissing leaves out the packages in which an error came up: a table shows its beginning alone.
+// keysMissing leaves out the package names before the error's text: a table shows only the beginning of a text.
 func keysMissing(why string) *turn.HeldUp {
 	return &turn.HeldUp{Cause: turn.CodeKeysMissing,
 		Message: "the worker cannot decrypt it: " + strings.TrimSpace(why[strings.LastIndex(why, ":")+1:]),
 		Remedy:  "give the worker the key (PROCESSIDEA_KEYS); then it goes on by itself"}
 }
 
-// refusedTask returns why a worker refused the workflow task that fails, for want of a key; empty: that is not why.
-// While a task fails, Temporal passes no query on. Only its first attempt stands in the history.
+// refusedTask returns why a worker refused the failing workflow task for want of a key; empty if that is not why. While
+// a task fails, Temporal passes on no query. The history has only the task's first attempt.
 func (c *Client) refusedTask(ctx context.Context, workflow string) string {
 	r, err := c.temporal.WorkflowService().GetWorkflowExecutionHistoryReverse(ctx,
 		&workflowservice.GetWorkflowExecutionHistoryReverseRequest{Namespace: c.namespace, MaximumPageSize: 100,
@@ -142,19 +142,19 @@ func (s *Summary) addHoldUp(h *turn.HeldUp) {
 	s.Waiting = []string{h.String()}
 }
 
-// HeldUp counts the processes that are held up, as far as the search attributes tell, up to a bound. Where no worker
-// serves the task queue, all that run are.
+// HeldUp counts the processes that are held up, by the search attributes, up to a limit. If no worker serves the task
+// queue, all running processes are held up.
 func (c *Client) HeldUp(ctx context.Context, limit int) (int, error) {
 	queries := []string{isOpen}
 	if c.hasWorker(ctx) {
 		queries = []string{olderIsOpen + " AND " + protocol.AttributeStatus + " = '" + protocol.StatusHeldUp + "'",
-			"ExecutionStatus = 'Paused'", protocol.QueryForTaskProblems()} // the others say nothing of themselves
+			"ExecutionStatus = 'Paused'", protocol.QueryForTaskProblems()} // these set no attribute
 	}
 	seen := map[string]bool{}
 	for n, query := range queries {
 		for info, err := range c.Executions(ctx, processQuery+" AND "+query) {
 			switch {
-			case n > 0 && isRefused(err): // an older server knows of no such thing
+			case n > 0 && isRefused(err): // an older server does not support the query
 				continue
 			case err != nil:
 				return 0, fmt.Errorf("count what is held up: %w", err)

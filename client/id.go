@@ -12,18 +12,18 @@ import (
 	"processidea/client/internal/kind"
 )
 
-// NewID makes up a process's id: the name, the time for people, and something that no other start has.
+// NewID makes up a process's id: the name, the time for people, and a random suffix that no other start has.
 func NewID(name string) string {
 	return fmt.Sprintf("%s-%s-%s", shortenID(name), time.Now().Format("20060102-150405"),
 		strings.ToLower(rand.Text()[:4]))
 }
 
-// maxIDBytes is in bytes. It leaves room for the ids of instances, parts and delegates, which begin with it:
-// protocol.DelegateID shortens what is longer.
+// maxIDBytes bounds a process's id. It leaves room for the ids of instances, parts and delegates, which begin with the
+// process's id; protocol.DelegateID shortens longer ones.
 const maxIDBytes = 90
 
-// shortenID makes a name the beginning of an id: short enough for what is put behind it, and without what no id holds.
-// An accent goes, and its letter stays.
+// shortenID makes a name the beginning of an id: short enough for a suffix, and without characters that ids may not
+// have. Letters lose their accents.
 func shortenID(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {

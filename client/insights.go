@@ -9,7 +9,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Insights describe people's decisions: what waits, and what was decided on Calls since a moment.
+// Insights describe people's decisions: what waits now, and what was decided on Calls since a moment.
 type Insights struct {
 	Since time.Time `json:"since"`
 	// Tools are sorted by name. Tools without a waiting Call or a decision are left out.
@@ -24,45 +24,46 @@ type Insights struct {
 type ToolInsights struct {
 	Tool  string `json:"tool"`
 	Title string `json:"title" doc:"what people call the Tool"`
-	// Waiting is how many Calls wait now, the oldest since Oldest.
+	// Waiting is how many Calls wait now; Oldest is since when the oldest waits.
 	Waiting int        `json:"waiting"`
 	Oldest  *time.Time `json:"oldest,omitempty"`
 	DecisionCounts
-	// Rules are the same by the rules of its policies that had people asked, in the order of the rules' texts.
+	// Rules count the same for each rule of the Tool's policies that made people decide, in the order of the rules'
+	// texts.
 	Rules []RuleInsights `json:"rules" nullable:"false"`
 
 	rules map[string]*RuleInsights // by their texts
 }
 
-// RuleInsights describe the decisions that people were asked for by one rule.
+// RuleInsights describe the decisions that people had to make because of one rule.
 type RuleInsights struct {
-	// When is the condition on the parameters; nil: it asks each time, or the reason is no rule of the Tool.
+	// When is the condition on the parameters; nil: the rule has no condition, or the reason is no rule of the Tool.
 	When map[string]any `json:"when,omitempty" doc:"the condition of the Tool's _approval; absent: it has none"`
 	DecisionCounts
-	// Process is one that has the rule.
+	// Process is one of the processes that have the rule.
 	Process string `json:"-"`
 }
 
 // DecisionCounts count decisions, and measure how long they took.
 type DecisionCounts struct {
-	// Decided counts decisions by their kind: approve, reject, amend, replace, answer. Of these ByOrder were taken by
-	// standing orders, at which nobody looked, and ByDeadline by nobody.
+	// Decided counts decisions by their kind: approve, reject, amend, replace, answer. Of these, standing orders took
+	// ByOrder, which nobody looked at, and deadlines took ByDeadline.
 	Decided    map[string]int `json:"decided"`
 	ByOrder    int            `json:"byOrder"`
 	ByDeadline int            `json:"byDeadline"`
 	// MedianSeconds and P90Seconds are how long Calls waited for people's decisions, by the nearest rank.
 	MedianSeconds float64 `json:"medianSeconds"`
 	P90Seconds    float64 `json:"p90Seconds"`
-	// WaitedSeconds is how long they waited for people together; SparedSeconds what standing orders spared of that:
-	// each of their decisions counts as the median. How long people worked on a decision is not recorded.
+	// WaitedSeconds is how long all Calls together waited for people. SparedSeconds is what standing orders saved of
+	// that: each of their decisions counts as the median. How long people worked on a decision is not recorded.
 	WaitedSeconds float64 `json:"waitedSeconds"`
 	SparedSeconds float64 `json:"sparedSeconds" doc:"decisions of standing orders, times the median"`
 
 	took []time.Duration
 }
 
-// Insights reads the chains of all processes for what was decided since a moment, and asks for what waits. What was
-// decided since a process's latest Idea is in the next one.
+// Insights reads the decisions since a moment from the chains of all processes, and queries what waits. Decisions since
+// a process's latest Idea are in the next one.
 func (c *Client) Insights(ctx context.Context, since time.Time) (*Insights, error) {
 	out := &Insights{Since: since, Tools: []ToolInsights{}}
 	tools := map[string]*ToolInsights{}
@@ -130,7 +131,7 @@ func (t *DecisionCounts) add(d approval.Decision) {
 	}
 }
 
-// rank finds the median, the ninetieth percentile and what follows from them.
+// rank computes the median, the ninetieth percentile and the values that depend on them.
 func (t *DecisionCounts) rank() {
 	slices.Sort(t.took)
 	nearest := func(percent int) float64 {

@@ -24,7 +24,8 @@ import (
 	"processidea/protocol"
 )
 
-// Summary is a process as List shows it. Path and Version come from its Idea's meta; Ended is nil while it is open.
+// Summary is a process as List shows it. Path and Version come from its Idea's meta; Ended is nil while the process is
+// open.
 type Summary struct {
 	Process string      `json:"process"`
 	Status  loop.Status `json:"status"`
@@ -32,28 +33,29 @@ type Summary struct {
 	Version string      `json:"version"`
 	Started time.Time   `json:"started"`
 	Ended   *time.Time  `json:"ended"`
-	// Awaiting counts the Calls that wait for a person, where the search attributes are registered or a worker answers.
-	// Waiting says why the process is paused, or whom it is asking, as far as a worker answers.
+	// Awaiting counts the Calls that wait for a person. It needs registered search attributes, or a worker that
+	// answers. Waiting says why the process is paused, or what it waits for beside people. It needs a worker that
+	// answers.
 	Awaiting int      `json:"awaiting"`
 	Waiting  []string `json:"waiting"`
-	// NoAnswer: it was asked, and did not answer in time, so that what it waits for is not known.
+	// NoAnswer: the process was queried, and did not answer in time, so that it is unknown what it waits for.
 	NoAnswer bool `json:"noAnswer,omitempty"`
-	// FailedCalls counts its Calls that failed or were blocked, once it has ended or while a worker answers: what is
-	// completed need not be well.
+	// FailedCalls counts the Calls that failed or were blocked. It is known once the process has ended, or while a
+	// worker answers. A completed process may have failed Calls too.
 	FailedCalls int `json:"failedCalls,omitempty"`
-	// Undoes is the process of which it takes back what that did. UndoneBy are those that have begun to take back what
-	// it did itself, once it has ended; UndoneCalls counts the Calls that it has taken back by itself.
+	// Undoes is the process whose Calls this one undoes. UndoneBy are the processes that have begun to undo this one's
+	// Calls, once it has ended. UndoneCalls counts the Calls that it has undone itself.
 	Undoes      string   `json:"undoes,omitempty"`
 	UndoneBy    []string `json:"undoneBy,omitempty"`
 	UndoneCalls int      `json:"undoneCalls,omitempty"`
-	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty where no worker
+	// Code is why the process is paused, or has failed; HeldUp is what holds it up. Both are empty if no worker
 	// answers.
 	Code   string        `json:"code,omitempty"`
 	HeldUp []turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// Standing says how the process stands: its status, how many of its Calls failed or are undone, what it takes back, and
-// what takes it back.
+// Standing describes the process: its status, how many of its Calls failed or are undone, which process it undoes, and
+// which processes undo it.
 func (s Summary) Standing() string {
 	text := loop.Standing(string(s.Status), s.FailedCalls)
 	if s.UndoneCalls > 0 {
@@ -70,14 +72,14 @@ func (s Summary) Standing() string {
 
 // ListOptions say which processes to list.
 type ListOptions struct {
-	Limit  int  // the most that are listed; 0: no limit
-	Paused bool // only those that are paused
+	Limit  int  // the maximum length of the list; 0: no limit
+	Paused bool // only paused processes
 }
 
-// List gives the processes that somebody started, the latest first, and none that a process started.
+// List returns the processes that somebody started, the latest first, without their parts and delegates.
 func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	found, f := []Summary{}, Filter{}
-	if o.Paused { // query those at work; Temporal's knowledge stands in for one that does not answer
+	if o.Paused { // list all open ones; for one that does not answer, Temporal's status counts
 		f.Status = loop.StatusPaused
 	}
 	for info, err := range c.Executions(ctx, f.query()) {
@@ -106,11 +108,11 @@ func (c *Client) List(ctx context.Context, o ListOptions) ([]Summary, error) {
 	return found, ctx.Err()
 }
 
-// Filter says which processes are meant; empty fields mean any.
+// Filter selects processes; empty fields select any.
 type Filter struct {
 	Status   loop.Status
 	Path     string // of the Idea's meta
-	Awaiting bool   // only those in which a Call waits for a person
+	Awaiting bool   // only processes in which a Call waits for a person
 }
 
 // Page is a part of a list. Next begins the next part; nil on the last one.
@@ -119,10 +121,10 @@ type Page struct {
 	Next      []byte
 }
 
-// ListPage gives a part of the processes that somebody started, the latest first, without asking any of them:
-// Awaiting is as Temporal has it, and Waiting says at most that one is held up. A part may hold fewer than size, up
-// to 200, although there are more. The error wraps ErrInvalid where the server does not know the search attributes of
-// a filter, or the part.
+// ListPage returns a part of the list of processes that somebody started, the latest first. It queries no process:
+// Awaiting is the search attribute, and Waiting says at most that a process is held up. A part may have fewer than size
+// (at most 200) although more follow. The error wraps ErrInvalid if the server does not know the search attributes of a
+// filter, or the part.
 func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) (Page, error) {
 	request := &workflowservice.ListWorkflowExecutionsRequest{
 		Namespace: c.namespace, PageSize: int32(min(max(size, 1), 200)), Query: f.query(), NextPageToken: from,
@@ -154,7 +156,7 @@ func (c *Client) ListPage(ctx context.Context, f Filter, size int, from []byte) 
 	}
 }
 
-// addNoWorker adds to running processes that no worker serves them, if that is so.
+// addNoWorker marks running processes as held up if no worker serves them.
 func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	running := func(s Summary) bool { return s.Status == loop.StatusRunning }
 	if !slices.ContainsFunc(list, running) || c.hasWorker(ctx) {
@@ -165,7 +167,7 @@ func (c *Client) addNoWorker(ctx context.Context, list []Summary) {
 	}
 }
 
-// executionStatuses find, by Temporal's statuses, what has one of ours.
+// executionStatuses maps our statuses to a query by Temporal's.
 var executionStatuses = map[loop.Status]string{
 	loop.StatusRunning: isOpen, loop.StatusPaused: isOpen, loop.StatusCompleted: "ExecutionStatus = 'Completed'",
 	loop.StatusFailed:    "ExecutionStatus IN ('Failed', 'TimedOut')",
@@ -177,7 +179,7 @@ func (f Filter) query() string {
 	if f.Status != "" {
 		query += " AND " + executionStatuses[f.Status]
 	}
-	if f.Path != "" && !strings.ContainsAny(f.Path, "\"\\\x00\n\r\x1a") { // of these servers on SQLite find nothing
+	if f.Path != "" && !strings.ContainsAny(f.Path, "\"\\\x00\n\r\x1a") { // servers on SQLite find no such path
 		query += " AND " + protocol.AttributePath + " = '" + strings.ReplaceAll(f.Path, "'", "\\'") + "'"
 	}
 	if f.Awaiting {
@@ -186,7 +188,8 @@ func (f Filter) query() string {
 	return query
 }
 
-// addWaiting asks the open processes how they stand and what they wait for. It notes what does not answer soon.
+// addWaiting queries the open processes for their status and what they wait for. It marks those that do not answer in
+// time.
 func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 	return safego.Each(ctx, "client.list", len(found), maxQueries, func(ctx context.Context, n int) error {
 		s := &found[n]
@@ -207,7 +210,7 @@ func (c *Client) addWaiting(ctx context.Context, found []Summary) error {
 	})
 }
 
-// addUndone adds what the store tells in time of processes that take others back.
+// addUndone adds to ended processes which processes undo them, if the store answers in time.
 func (c *Client) addUndone(ctx context.Context, list []Summary) error {
 	return safego.Each(ctx, "client.undone", len(list), maxQueries, func(ctx context.Context, n int) error {
 		if list[n].Ended != nil {
@@ -217,8 +220,8 @@ func (c *Client) addUndone(ctx context.Context, list []Summary) error {
 	})
 }
 
-// waitingOf is what a process waits for beside people: whom it is asking and what holds it up, or, in the last line,
-// why it is paused. What is paused may be held up too, as where the store has no room for its last Idea.
+// waitingOf returns what a process waits for beside people: the LLM, and what holds it up; or, in the last line, why it
+// is paused. A paused process may be held up too, for example if the store has no space for its last Idea.
 func waitingOf(v Status) []string {
 	lines := []string{}
 	if v.Error != nil {
@@ -235,7 +238,7 @@ func waitingOf(v Status) []string {
 	return lines
 }
 
-// summary leaves out a memo that does not open with the keys at hand.
+// summary makes a Summary from a list entry. It leaves out a memo that the available keys cannot decrypt.
 func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	s := Summary{
 		Process: info.GetExecution().GetWorkflowId(), Status: statusOf(info), Started: info.GetStartTime().AsTime(),
@@ -260,19 +263,19 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	return s
 }
 
-// awaitingOf is how many Calls of a process wait for people.
+// awaitingOf returns how many Calls of a process wait for people.
 func awaitingOf(info *workflowpb.WorkflowExecutionInfo) int {
 	return attribute[int](info, protocol.AttributeAwaiting)
 }
 
-// attribute is a search attribute of a process; zero where it is not registered.
+// attribute returns a search attribute of a process; zero if it is not registered.
 func attribute[T any](info *workflowpb.WorkflowExecutionInfo, name string) (v T) {
 	_ = converter.GetDefaultDataConverter().FromPayload(info.GetSearchAttributes().GetIndexedFields()[name], &v)
 	return v
 }
 
-// statusOf is a process's status as far as Temporal knows it. That it is paused is a search attribute, where those are
-// registered.
+// statusOf returns a process's status as far as Temporal knows it. Paused is a search attribute, so it is known only if
+// those are registered.
 func statusOf(info *workflowpb.WorkflowExecutionInfo) loop.Status {
 	switch info.GetStatus() {
 	case enumspb.WORKFLOW_EXECUTION_STATUS_COMPLETED:

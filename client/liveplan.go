@@ -12,16 +12,16 @@ import (
 	"processidea/protocol"
 )
 
-// maxQueriedInstances bounds how many instances are queried for the status of their Calls; with more, their process
-// tells what they last reported.
+// maxQueriedInstances bounds how many instances are queried for the status of their Calls. With more, the process
+// reports what they last reported to it.
 const maxQueriedInstances = 32
 
 // maxQueriedParts bounds how many parts' Plans are added up, since more would take too long.
 const maxQueriedParts = 200
 
-// LivePlan returns the Calls of the latest Plan of a running process, and for each how many instances have it in which
-// status now. With many instances, a Call that was handed out counts as running until its instance has come to rest.
-// Each part of a split process has its own Plan: equal ones are counted together; otherwise no Calls are returned.
+// LivePlan returns the Calls of the latest Plan of a running process, and how many instances have each Call in which
+// status now. With many instances, a Call counts as running from its delivery until its instance's report. Each part of
+// a split process has its own Plan: equal Plans are added up; otherwise no Calls are returned.
 func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (p *Process) LivePlan(ctx context.Context) (*PlanDrawing, error) {
 	return d, err
 }
 
-// planOfProcess is LivePlan by the instances' last reports, with the ids of the Calls.
+// planOfProcess is LivePlan from the instances' last reports, and also returns the ids of the Calls.
 func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []string, err error) {
 	var now protocol.PlanProgress
 	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &now)
@@ -48,7 +48,7 @@ func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []stri
 	return d, ids, err
 }
 
-// countInInstances counts anew, by what each instance says.
+// countInInstances counts again, from each instance's own answer.
 func (p *Process) countInInstances(ctx context.Context, d *PlanDrawing, ids []string) error {
 	all, err := p.Instances(ctx)
 	if err != nil {
@@ -73,7 +73,7 @@ func (d *PlanDrawing) count(n int, status ideafile.CallStatus, more int) {
 	d.Statuses[n][status] += more
 }
 
-// livePlanOfParts adds up the Plans of parts, those that have ended by their last Idea.
+// livePlanOfParts adds up the Plans of parts; for parts that have ended it reads their last Idea.
 func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView) (*PlanDrawing, error) {
 	plans := make([]*PlanDrawing, len(parts))
 	if len(parts) > maxQueriedParts {
@@ -81,7 +81,7 @@ func (p *Process) livePlanOfParts(ctx context.Context, parts []protocol.PartView
 	}
 	err := safego.Each(ctx, "client.plan", len(parts), maxQueries, func(ctx context.Context, n int) (err error) {
 		switch process := parts[n].Process; parts[n].Status {
-		case "": // it has not begun
+		case "": // not begun
 		case loop.StatusRunning, loop.StatusPaused:
 			plans[n], _, err = p.client.Process(process).planOfProcess(ctx)
 		default:

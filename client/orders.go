@@ -16,22 +16,22 @@ import (
 // StandingOrder is an approval in advance: matching Calls of a Tool that wait for a person are approved under it, in
 // the name of its giver.
 type StandingOrder struct {
-	// ID is its name, by which it is ended; at most 100 characters.
+	// ID is the name with which Disallow ends the order; at most 100 characters.
 	ID   string `json:"id" minLength:"1" maxLength:"100" doc:"a name of your own, by which it is ended"`
 	Tool string `json:"tool" minLength:"1"`
-	// When is a JSON Schema that the parameters of a Call must fit; nil: any do. A parameter that it names under
-	// "properties" must be there.
+	// When is a JSON Schema that the parameters of a Call must fit; nil: any parameters. A parameter listed under
+	// "properties" must be present.
 	When Object `json:"when,omitempty" doc:"a JSON Schema that the parameters fit; absent: any do"`
-	// Count is how many Calls are approved at most; 0: any number. Until is the moment from which none is; zero: it has
-	// no end. One of both is needed.
+	// Count is the maximum number of Calls that are approved; 0: any number. Until is the moment at which the order
+	// ends; zero: never. At least one of them is required.
 	Count int       `json:"count,omitempty" minimum:"1" maximum:"100000" doc:"how many Calls it approves; count, until or both"`
 	Until time.Time `json:"until,omitzero" doc:"the moment at which it ends"`
-	// By is who gives it.
+	// By is who gives the order.
 	By     string   `json:"-"`
 	Groups []string `json:"-"`
 	Reason string   `json:"reason,omitempty"`
-	// Key signs the order, for Tools whose policy wants signed decisions; nil: nothing does. Proof is a compact JWS
-	// made elsewhere, and comes first.
+	// Key signs the order, for Tools whose policy requires signed decisions; nil: the order is not signed. Proof is a
+	// compact JWS made elsewhere, and takes precedence.
 	Key   Signer `json:"-"`
 	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
 }
@@ -49,7 +49,7 @@ func orderPayload(order any, by string, groups []string) jsonval.Object {
 	return payload
 }
 
-// Validate reports what is wrong with the form of an order, without asking anybody; the error wraps ErrInvalid.
+// Validate checks the form of an order locally; the error wraps ErrInvalid.
 func (o StandingOrder) Validate() error {
 	_, err := approval.ReadStandingOrder(o.payload())
 	return kind.Of(ErrInvalid, err)
@@ -62,12 +62,12 @@ func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 	return p.sendOrder(ctx, approval.SteerAllow, o.payload(), approval.ReadStandingOrder, o.Key)
 }
 
-// Deputy decides in the place of By for a time, on Calls of one process.
+// Deputy decides in place of By for a time, on Calls of one process.
 type Deputy struct {
-	// ID is its name, by which Disallow ends it early; empty: one is made.
+	// ID is the name with which Disallow ends the deputy's time early; empty: one is made up.
 	ID string `json:"id,omitempty" maxLength:"100" doc:"a name of your own, by which it is ended; absent: one is made"`
 	To string `json:"to" minLength:"1" maxLength:"200" doc:"who may decide in your place"`
-	// From is when it begins; zero: at once.
+	// From is when the time begins; zero: now.
 	From  time.Time `json:"from,omitzero" doc:"absent: at once"`
 	Until time.Time `json:"until" doc:"the moment at which their time ends"`
 	// By is who names the deputy.
@@ -79,14 +79,14 @@ type Deputy struct {
 	Proof string `json:"proof,omitempty" doc:"a signature made elsewhere"`
 }
 
-// NameDeputy has somebody decide in the place of By. Whether By may decide is checked with each decision. The error is
-// a *RefusedError if the process refused it, and wraps ErrInvalid if the Deputy is malformed.
+// NameDeputy lets somebody decide in place of By. Whether By may decide is checked with each decision. The error is a
+// *RefusedError if the process refuses the Deputy, and wraps ErrInvalid if the Deputy is malformed.
 func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
 	d.ID = cmp.Or(d.ID, "deputy-"+uuid.NewString()[:8])
 	return p.sendOrder(ctx, approval.SteerDeputy, orderPayload(d, d.By, d.Groups), approval.ReadDeputy, d.Key)
 }
 
-// sendOrder sends an order, signed where there is a key and no proof.
+// sendOrder sends an order, signed if there is a key and no proof.
 func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.Object,
 	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
 	o, err := read(payload)
@@ -99,7 +99,7 @@ func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.
 	return p.steer(ctx, signal, payload)
 }
 
-// Disallow ends a standing order, or a deputy's time. What was decided stays so.
+// Disallow ends a standing order, or a deputy's time. Decisions already taken stay.
 func (p *Process) Disallow(ctx context.Context, order string, by By) error {
 	payload := by.payload()
 	payload["order"] = order

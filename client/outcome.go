@@ -15,15 +15,15 @@ import (
 	"processidea/protocol"
 )
 
-// maxAnswerTime is how long one call to a server may wait for an answer that a worker is there to give.
+// maxAnswerTime bounds one Update request, once a worker is known to answer.
 const maxAnswerTime = time.Minute
 
-// errUnderWay is of an act that has not come to its end, and is not waited for.
+// errUnderWay is the error for an act that is not finished, when leave stops the wait for it.
 var errUnderWay = errors.New("it is under way")
 
-// sendAct sends an act under an id of its own and returns what became of it, which is not refused. gone says why
-// nothing takes it where the workflow has ended before. leave, if there is one, says of an act that takes its time
-// whether to return errUnderWay.
+// sendAct sends an act under an id of its own, and waits for its outcome; a refusal is a *RefusedError. gone says why
+// nothing handles the act if the workflow has ended before. leave, which may be nil, says of a slow act whether to
+// return errUnderWay.
 func (p *Process) sendAct(
 	ctx context.Context, workflow, name, call string, payload map[string]any, gone func() error, leave stopWaitingFunc,
 ) (Count, error) {
@@ -54,11 +54,12 @@ func (p *Process) sendAct(
 	return Count{}, &RefusedError{p.id, name, call, gone().Error(), ""}
 }
 
-// stopWaitingFunc says whether not to wait any longer for an act that a workflow has taken.
+// stopWaitingFunc says whether to stop waiting for an act that a workflow has received.
 type stopWaitingFunc func(context.Context) bool
 
-// outcomes asks a workflow what became of acts that were sent to it, and waits until it is known of each, or leave,
-// which may be nil, says otherwise. Of a workflow that has ended without knowing it, none is taken or refused.
+// outcomes asks a workflow what became of acts that were sent to it. It waits until each outcome is known, or until
+// leave, which may be nil, stops it. If a workflow has ended without an outcome for an act, the act counts as neither
+// accepted nor refused.
 func (p *Process) outcomes(
 	ctx context.Context, workflow string, ids []string, leave stopWaitingFunc,
 ) (list []approval.Outcome, err error) {
@@ -72,7 +73,7 @@ func (p *Process) outcomes(
 			list, err = p.client.outcomesOfEnded(ctx, workflow, ids)
 			return err == nil, err
 		case kind.Is[*sdk.WorkflowUpdateServiceTimeoutOrCanceledError](err):
-			// Nobody has taken the question, or what it is about takes its time.
+			// No worker has received the question, or the act is slow.
 			err = p.client.query(ctx, workflow, protocol.QueryStatus, new(any))
 			switch {
 			case err == nil && leave == nil:
@@ -102,7 +103,7 @@ func (p *Process) outcomes(
 // endedBeforeAnswer is the type of the error of an Update whose workflow ended before it could be answered.
 const endedBeforeAnswer = "AcceptedUpdateCompletedWorkflow"
 
-// askOutcomes asks once; the same question may be asked again, as long as it has not been answered.
+// askOutcomes asks once; the same question may be repeated until it is answered.
 func (c *Client) askOutcomes(
 	ctx context.Context, wait time.Duration, workflow, question string, ids []string,
 ) ([]approval.Outcome, error) {
@@ -119,12 +120,12 @@ func (c *Client) askOutcomes(
 	return answer.Acts, err
 }
 
-// outcomesOfEnded asks a workflow that takes no Updates any more.
+// outcomesOfEnded queries a workflow that accepts no Updates because it has ended.
 func (c *Client) outcomesOfEnded(ctx context.Context, workflow string, ids []string) ([]approval.Outcome, error) {
 	var answer protocol.OutcomeAnswer
 	q := protocol.OutcomeQuestion{IDs: ids}
 	err := c.queryFor(ctx, slowQueryTimeout, workflow, protocol.UpdateOutcome, &answer, q)
-	if isNotFound(err) { // Temporal keeps nothing of it any more
+	if isNotFound(err) { // Temporal has deleted the workflow
 		return make([]approval.Outcome, len(ids)), nil
 	}
 	return answer.Acts, err

@@ -12,7 +12,7 @@ import (
 	"processidea/store/blobs"
 )
 
-// DecidedCall is what was decided on a Call that waits no more, in the words of the business.
+// DecidedCall is a decided Call, which no longer waits, in the words of the business.
 type DecidedCall struct {
 	shown.Call
 	// Tool is the Call's Tool, Status its outcome, Decisions the remarks and decisions on it, in order.
@@ -21,8 +21,8 @@ type DecidedCall struct {
 	Decisions []approval.Decision
 }
 
-// DecidedCall tells what became of a Call by its id. The error wraps ErrNotFound where the process has no such Call
-// that anybody decided on.
+// DecidedCall returns a decided Call by its id. The error wraps ErrNotFound if the process has no such Call, or nobody
+// has decided on it.
 func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, error) {
 	var v InstanceStatus
 	instance, err := p.instanceOf(ctx, call)
@@ -39,10 +39,10 @@ func (p *Process) DecidedCall(ctx context.Context, call string) (DecidedCall, er
 		d := DecidedCall{Tool: c.Tool, Status: c.Status, Decisions: slices.Concat(c.Remarks, c.Decisions)}
 		slices.SortStableFunc(d.Decisions,
 			func(a, b approval.Decision) int { return a.DecidedAt.Compare(b.DecidedAt) })
-		var about protocol.ApprovalsView // of a Call that waits no more the names alone may be missing
+		var about protocol.ApprovalsView // without an answer, only names are missing
 		_ = p.client.query(ctx, instance, protocol.QueryApprovals, &about)
 		d.Call, err = p.client.archive.inWords(blobs.ForProcess(ctx, p.id), p.Words(ctx), c.Tool,
-			approval.ShownTo(d.Decisions), // what was looked at last
+			approval.ShownTo(d.Decisions), // what was shown last
 			ideafile.InstanceTokenOfCallID(c.ID), shown.Case{Input: about.Input, State: v.State})
 		return d, err
 	}

@@ -25,20 +25,20 @@ import (
 // process), the fields of approval.Plan, its picture, and what earlier processes of the same Idea used.
 type Plan struct {
 	protocol.PlanView
-	// Mermaid is the picture of the Plan.
+	// Mermaid is a diagram of the Plan.
 	Mermaid string `json:"mermaid"`
-	// Drawn are the Calls as pictures show them: where its Tool says where a result goes, the Call does.
+	// Drawn are the Calls for diagrams: each has the output path that its Tool sets.
 	Drawn []any `json:"-"`
-	// CallsByTool counts what would run, once for each instance.
+	// CallsByTool counts the Calls that would run, once for each instance.
 	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
-	// Edges say what each Call reads, and from which other one.
+	// Edges say what each Call reads, and from which other Call.
 	Edges []plangraph.Edge `json:"edges"`
 	// AskedLater lists the Calls that a person must still decide on before they run, even after the Plan is approved;
 	// nil if that is unknown.
 	AskedLater []AskedLater `json:"askedLater"`
-	// Averages is what earlier processes took on average; nil if there were none.
+	// Averages is what earlier processes used on average; nil if there were none.
 	Averages *HistoricalAverages `json:"past"`
-	// InWords tells what the Plan would do, in its order, up to 1,000 Calls.
+	// InWords describes what the Plan would do, in its order, up to 1,000 Calls.
 	InWords []PlannedCall `json:"-"`
 }
 
@@ -46,7 +46,7 @@ type Plan struct {
 // Sentence and Fields, CallID, Instance, and the Error with which it will fail.
 type PlannedCall = approval.PlannedCall
 
-// HistoricalAverages is what the latest processes of one path took that have completed, on average.
+// HistoricalAverages is what the latest completed processes of one path used on average.
 type HistoricalAverages struct {
 	Path      string      `json:"path"`
 	Processes int         `json:"processes"`
@@ -57,7 +57,7 @@ type HistoricalAverages struct {
 	Cost      price.Money `json:"cost,omitempty"`
 }
 
-// String tells it to people.
+// String describes the averages for people.
 func (r HistoricalAverages) String() string {
 	s := fmt.Sprintf(
 		"the last %d completed processes of %s took, on average, %.3g instances, %.3g Requests, %.3g Calls, %.6g "+
@@ -82,7 +82,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	past := p.historicalAverages(ctx)
 	idea, err := p.client.Process(v.Plans[0].Process).Idea(ctx)
 	if err != nil {
-		idea = nil // who will be asked later is not known
+		idea = nil // unknown which Calls people decide on later
 	}
 	words := p.client.Process(v.Plans[0].Process).Words(ctx)
 	for _, waits := range v.Plans {
@@ -100,7 +100,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	return list, nil
 }
 
-// withOutputPaths adds to each Call where its result goes, as far as the Idea is known.
+// withOutputPaths adds to each Call the output path that its Tool sets, if the Idea is known.
 func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
 	list := ideafile.RawWrittenCalls(calls)
 	for n, w := range calls {
@@ -119,17 +119,17 @@ func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
 // AskedLater is a Call of a Plan about which a person will be asked again before it runs.
 type AskedLater struct {
 	CallID string `json:"call"`
-	// When is AskedAlways, or AskedPerhaps where the policy looks at what is not known yet.
+	// When is AskedAlways, or AskedPerhaps if the policy depends on values that are not known yet.
 	When string `json:"when"`
 }
 
-// What AskedLater says.
+// These are the values of AskedLater.When.
 const (
 	AskedAlways  = "always"
 	AskedPerhaps = "perhaps"
 )
 
-// askedLater judges the Calls by the policies of their Tools, as far as the Idea says them.
+// askedLater judges the Calls by the policies of their Tools; nil if the Idea is unknown or has no Tools.
 func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 	if idea == nil || len(idea.Tools) == 0 {
 		return nil
@@ -156,17 +156,17 @@ func askedLater(p PendingPlan, idea *ideafile.Idea) (list []AskedLater) {
 	return list
 }
 
-// Plans lists the Plans that wait in all processes. Its error is as of Approvals.
+// Plans lists the Plans that wait in all processes. Its errors are those of Client.Approvals.
 func (c *Client) Plans(ctx context.Context) ([]Plan, error) {
 	found, err := queryAwaiting(ctx, c, (*Process).Plans)
 	return append([]Plan{}, slices.Concat(found...)...), err // a list even where nothing waits
 }
 
-// maxAveragedProcesses is of how many processes it is looked at what they took.
+// maxAveragedProcesses bounds how many processes the averages are computed from.
 const maxAveragedProcesses = 10
 
-// historicalAverages looks at the latest processes of the same path that have completed; nil: there are none, or nobody
-// can say.
+// historicalAverages averages the latest completed processes of the same path; nil if there are none, or the server
+// cannot list them.
 func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	info, err := p.describe(ctx)
 	if err != nil {
@@ -202,12 +202,12 @@ func (p *Process) historicalAverages(ctx context.Context) *HistoricalAverages {
 	return &all
 }
 
-// PlanDecision is what a person decides on a Plan that waits.
+// PlanDecision is a person's decision on a waiting Plan.
 type PlanDecision struct {
 	// Kind is Approve, Amend or Reject.
 	Kind string `json:"decision" enum:"approve,amend,reject"`
-	// Request and Digest name the Plan; without a Digest it is the one that waits when the decision is made, whatever
-	// it is.
+	// Request and Digest name the Plan. Without a Digest, the decision applies to the Plan of the Request that waits
+	// when it is made.
 	Request int    `json:"-"`
 	Digest  string `json:"digest,omitempty" required:"true" minLength:"64" maxLength:"64" doc:"the digest of the Plan that was shown: nothing else is decided on"`
 	// Calls are all Calls of an amended Plan.
@@ -215,12 +215,12 @@ type PlanDecision struct {
 	By     string   `json:"by,omitempty" doc:"who decides: the token's person, unless the token is the one that the gateway printed"`
 	Groups []string `json:"groups,omitempty" nullable:"false" doc:"as by"`
 	Reason string   `json:"reason,omitempty" doc:"why; the LLM is told. reject needs one"`
-	// Key signs the decision; nil: nothing does. Proof is a compact JWS made elsewhere, and comes first.
+	// Key signs the decision; nil: it is not signed. Proof is a compact JWS made elsewhere, and takes precedence.
 	Key   Signer `json:"-"`
 	Proof string `json:"proof,omitempty" doc:"the signature of the decision, if the person who decides made it"`
 }
 
-// signal is the name of the signal by which the decision is sent: approve-plan, amend-plan or reject-plan.
+// signal returns the name of the decision's signal: approve-plan, amend-plan or reject-plan.
 func (d PlanDecision) signal() string { return d.Kind + "-plan" }
 
 func (d PlanDecision) payload() jsonval.Object {
@@ -233,7 +233,7 @@ func (d PlanDecision) payload() jsonval.Object {
 	return m
 }
 
-// Validate reports what is wrong with the form of a decision, without asking anybody; the error wraps ErrInvalid.
+// Validate checks the form of a decision locally; the error wraps ErrInvalid.
 func (d PlanDecision) Validate() error {
 	if !slices.Contains([]string{Approve, Amend, Reject}, d.Kind) {
 		return kind.Errorf(ErrInvalid, "there is no decision %q on a Plan", d.Kind)
@@ -272,7 +272,7 @@ func (p *Process) DecidePlan(ctx context.Context, d PlanDecision) (made PlanDeci
 		return made, kind.Errorf(ErrInvalid, "%s: %w", d.signal(), err)
 	}
 	to := plan.Process
-	if len(plan.Deputies) > 0 { // which the whole knows, and its parts do not
+	if len(plan.Deputies) > 0 { // only the whole knows them, not its parts
 		to = spelling.WholeProcess(to)
 	}
 	made.Count, err = p.client.Process(to).steerAndCount(ctx, d.signal(), d.payload())

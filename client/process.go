@@ -18,16 +18,16 @@ import (
 	"processidea/protocol"
 )
 
-// Process is one process, at work or ended. It holds no state of its own: every method asks. It is safe for concurrent
-// use.
+// Process is one process, running or ended. It has no state of its own: every method asks the server. It is safe for
+// concurrent use.
 type Process struct {
 	client   *Client
 	id       string
 	attached bool
 }
 
-// Attach finds a process by its id. The error wraps ErrNotFound where Temporal has none, or none any more: its chain
-// may be in the store all the same.
+// Attach finds a process by its id. The error wraps ErrNotFound if Temporal has no such process, or no longer has it;
+// its chain may still be in the store.
 func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
 	p := c.Process(id)
 	if _, err := p.describe(ctx); err != nil {
@@ -36,19 +36,19 @@ func (c *Client) Attach(ctx context.Context, id string) (*Process, error) {
 	return p, nil
 }
 
-// Process gives a process by its id without asking whether there is one: what is done with it says so.
+// Process returns a process by its id without a check that it exists: later calls report that.
 func (c *Client) Process(id string) *Process { return &Process{client: c, id: id, attached: true} }
 
 // ID is the process's id: its workflow id.
 func (p *Process) ID() string { return p.id }
 
-// Attached reports whether the process was there already.
+// Attached reports whether the process existed already.
 func (p *Process) Attached() bool { return p.attached }
 
-// Chain gives the Ideas of the process.
+// Chain returns the chain of the process.
 func (p *Process) Chain() *Chain { return p.client.Chain(p.id) }
 
-// describe asks Temporal about the process.
+// describe returns Temporal's description of the process.
 func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := p.client.temporal.DescribeWorkflowExecution(ctx, p.id, "")
 	info := d.GetWorkflowExecutionInfo()
@@ -70,9 +70,9 @@ func (p *Process) describe(ctx context.Context) (*workflowpb.WorkflowExecutionIn
 	return info, nil
 }
 
-// Idea gives the latest Idea of the chain, with a message for each instance that the process has by now: whose input
-// schema types the columns of a CSV file, and whose names new instances leave out. Before the first Request has ended
-// there are the names alone.
+// Idea returns the latest Idea of the chain, with a message for each instance that the process has by now. Its input
+// schema types the columns of a CSV file, and new instances avoid its tokens. Before the first Request has ended it has
+// only the tokens.
 func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 		return nil, fmt.Errorf("ask %s: %w", p.id, err)
 	}
 	idea := &ideafile.Idea{}
-	latest, err := p.Chain().Length(ctx) // what a split process says counts the Ideas of its parts
+	latest, err := p.Chain().Length(ctx) // the number in a split process's status includes the Ideas of its parts
 	if err == nil && latest > 0 {
 		var source map[string]any
 		source, err = p.Chain().chains.Load(ctx, p.id, latest)
@@ -95,7 +95,7 @@ func (p *Process) Idea(ctx context.Context) (*ideafile.Idea, error) {
 	return idea, nil
 }
 
-// Delegates lists the ids of the processes that Calls of this one ran, and of those in turn, in their order.
+// Delegates lists the ids of this process's delegates, and of their delegates in turn, sorted.
 func (p *Process) Delegates(ctx context.Context) ([]string, error) {
 	found := map[string]bool{}
 	for e, err := range p.client.Executions(ctx, processQuery) {
@@ -116,7 +116,7 @@ func (p *Process) isDelegate(id string) bool {
 	return mine && !spelling.IsPart(id) && strings.Contains(below, "~call/")
 }
 
-// cutLast cuts an id at a mark that only one word follows, the last; without it, last is empty.
+// cutLast splits an id at the last mark, if only one word follows it; otherwise last is empty.
 func cutLast(id, mark string) (before, last string) {
 	if at := strings.LastIndex(id, mark); at >= 0 && !strings.Contains(id[at+len(mark):], "/") {
 		return id[:at], id[at+len(mark):]
@@ -124,13 +124,13 @@ func cutLast(id, mark string) (before, last string) {
 	return id, ""
 }
 
-// processQuery finds processes among the workflows, their parts and delegates too.
+// processQuery is a list query for processes, including parts and delegates.
 var processQuery = fmt.Sprintf("WorkflowType = '%s'", protocol.ProcessType)
 
-// isOpen in a query finds what has not ended. Older servers know of nothing that is paused.
+// isOpen is a list query for open workflows. Older servers do not know the status Paused.
 const isOpen, olderIsOpen = "ExecutionStatus IN ('Running', 'Paused')", "ExecutionStatus = 'Running'"
 
-// listWorkflow lists a page of workflows. The request then has the query that the server knows.
+// listWorkflow lists a page of workflows. Afterwards the request has the query that the server understands.
 func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkflowExecutionsRequest,
 ) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	page, err := c.temporal.ListWorkflow(ctx, r)
@@ -141,7 +141,7 @@ func (c *Client) listWorkflow(ctx context.Context, r *workflowservice.ListWorkfl
 	return page, err
 }
 
-// Executions yields every workflow that a query finds, the latest first, and an error as the last.
+// Executions yields every workflow that a query finds, the latest first. An error comes last.
 func (c *Client) Executions(ctx context.Context, query string) iter.Seq2[*workflowpb.WorkflowExecutionInfo, error] {
 	return func(yield func(*workflowpb.WorkflowExecutionInfo, error) bool) {
 		request := &workflowservice.ListWorkflowExecutionsRequest{Namespace: c.namespace, PageSize: 200, Query: query}

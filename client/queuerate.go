@@ -21,15 +21,15 @@ const (
 	maxReportedWait = 365 * 24 * time.Hour
 )
 
-// queueRate detects that Calls and Requests wait because of the workers' rate limit. Workers do not know what waits,
-// since the server holds it back.
+// queueRate detects that Calls and Requests wait because of the workers' rate limit. Workers do not know about waiting
+// tasks, since the server holds them back.
 type queueRate struct {
 	mu       sync.Mutex
 	cachedAt time.Time
 	cached   *turn.HeldUp
 }
 
-// heldUp reports it if the last one has long to wait; nil if not, or if the server does not tell.
+// heldUp reports a hold-up if the last task in a queue must wait long; nil if not, or if the server does not say.
 func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +44,7 @@ func (r *queueRate) heldUp(ctx context.Context, c *Client) *turn.HeldUp {
 	return r.cached
 }
 
-// queueHeldUp says what holds up the activities of a task queue, which are called so and set by settings.
+// queueHeldUp returns what holds up the activities of a task queue. what names them, and settings name their limits.
 func (c *Client) queueHeldUp(ctx context.Context, queue, what, settings string) (heldUp *turn.HeldUp) {
 	d, err := c.temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
 		Namespace: c.namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: queue},

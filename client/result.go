@@ -16,9 +16,9 @@ import (
 	"processidea/store/blobs"
 )
 
-// Result waits for the end of the process, through pauses too, and gives what it came to, with every value whole. A
-// process that failed or was cancelled is a Result with that status and no error. The error is an *InvalidError where a
-// worker refused the Idea.
+// Result waits for the end of the process, through pauses too, and returns its result, with every value whole. A failed
+// or cancelled process is a Result with that status, and no error. The error is an *InvalidError if a worker refused
+// the Idea.
 func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 	var r loop.Result
 	err := p.client.temporal.GetWorkflow(ctx, p.id, "").Get(ctx, &r)
@@ -31,7 +31,7 @@ func (p *Process) Result(ctx context.Context) (loop.Result, error) {
 	return p.restoreResult(ctx, r)
 }
 
-// markForgotten leaves of the instances of an ended process that were forgotten nothing in its Result but that.
+// markForgotten replaces forgotten instances of an ended process by a result that only says that they were forgotten.
 func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
 	forgotten, err := p.Chain().chains.ForgottenInstances(ctx, p.id)
 	for token := range r.Instances {
@@ -42,8 +42,8 @@ func (p *Process) markForgotten(ctx context.Context, r loop.Result) error {
 	return err
 }
 
-// outcome makes a Result of how a Process workflow ended. What the process itself said of its end is in the failure's
-// details; where somebody else ended it there is nothing but the error.
+// outcome makes a Result from the end of a Process workflow. If the process ended itself, its result is in the
+// failure's details. If somebody else ended it, there is only the error.
 func outcome(id string, r loop.Result, err error) (loop.Result, error) {
 	var ended *temporal.WorkflowExecutionError
 	if err == nil || !errors.As(err, &ended) {
@@ -71,7 +71,7 @@ func outcome(id string, r loop.Result, err error) (loop.Result, error) {
 	return r, nil
 }
 
-// refusedIdea is the end of a process whose Idea its worker refused.
+// refusedIdea returns the error for a process whose Idea its worker refused.
 func refusedIdea(id string, failed *temporal.ApplicationError) error {
 	var problems diag.Problems
 	if failed.Details(&problems) != nil || len(problems) == 0 {
@@ -80,7 +80,7 @@ func refusedIdea(id string, failed *temporal.ApplicationError) error {
 	return &InvalidError{Source: id, Problems: problems}
 }
 
-// restoreResult puts the values of the store back into a Result.
+// restoreResult replaces references to the store in a Result by their values.
 func (p *Process) restoreResult(ctx context.Context, r loop.Result) (loop.Result, error) {
 	values := p.client.archive.values
 	ctx = blobs.ForProcess(ctx, p.id)

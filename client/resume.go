@@ -9,7 +9,7 @@ import (
 	"processidea/model/turn"
 )
 
-// Resumed is what became of one process that was to go on.
+// Resumed is the outcome of resuming one process.
 type Resumed struct {
 	Process string `json:"process"`
 	Code    string `json:"code,omitempty" doc:"why it was paused"`
@@ -17,8 +17,8 @@ type Resumed struct {
 	Reason  string `json:"reason,omitempty" doc:"why it was not resumed"`
 }
 
-// ResumeAll lets all paused processes go on that somebody started, with their parts and delegates; because is the
-// code of those that are meant, empty: any. It gives what became of each; where it gives none, nothing was resumed.
+// ResumeAll resumes all paused processes that somebody started, with their parts and delegates. because selects those
+// that were paused with this code; empty: all. It returns the outcome of each; if it returns none, nothing was resumed.
 func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resumed, error) {
 	paused, err := c.List(ctx, ListOptions{Paused: true})
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Client) ResumeAll(ctx context.Context, because string, by By) ([]Resume
 	return all, c.resumeEach(ctx, all, by)
 }
 
-// pausedInTemporal is why a process hears of nothing, by Temporal's own means; "": it does.
+// pausedInTemporal says why a process handles no signals, if it was paused through Temporal itself; "": it was not.
 func (s Summary) pausedInTemporal() string {
 	for _, h := range s.HeldUp {
 		if s.NoAnswer && h.Cause == turn.CodeTemporalPaused {

@@ -8,9 +8,9 @@ import (
 	"processidea/model/ideafile"
 )
 
-// Ripen says what people did with the Calls of processes about which they were asked, by Tool, and proposes policies
-// that would have asked about all that they changed. It reads the chains; the processes need not have finished. The
-// error wraps ErrNotFound for one without a chain.
+// Ripen says, by Tool, what people decided on the Calls of processes that waited for them. It proposes policies that
+// would have asked people about every Call that they changed. It reads the chains; the processes need not have
+// finished. The error wraps ErrNotFound for a process without a chain.
 func (a *Archive) Ripen(ctx context.Context, processes []string) ([]ripen.Finding, error) {
 	if len(processes) == 0 {
 		return nil, kind.Errorf(ErrInvalid, "harden approvals: no process is named")

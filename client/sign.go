@@ -11,14 +11,14 @@ import (
 	"processidea/store/signing"
 )
 
-// Signer signs decisions for a person: a *signing.PrivateKey does, by which Claims that name nobody are signed for its
-// own person.
+// Signer signs decisions for a person, as a *signing.PrivateKey does. If the Claims name no person, the key signs for
+// its own person.
 type Signer interface {
 	Sign(proof.Claims) (jws string, err error)
 }
 
-// sign adds the proof to a decision that has a key: of what was shown, or, where the decision names no digest, of what
-// waits now. The error wraps ErrInvalid where the key may not sign it.
+// sign adds the proof to a decision that has a key. It signs what was shown or, if the decision has no digest, what
+// waits now. The error wraps ErrInvalid if the key may not sign the decision.
 func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decision, error) {
 	if d.Key == nil || d.Proof != "" || !approval.AcceptsProof(d.Kind) {
 		return d, nil
@@ -36,15 +36,16 @@ func (p *Process) sign(ctx context.Context, instance string, d Decision) (Decisi
 	return d, nil
 }
 
-// Claims returns the claims of a new proof of the decision, for callers that have it signed elsewhere, as by a passkey.
-// The signer sets Issuer, Subject and Groups. The decision names the digest of what was shown, and the Call by its id,
-// as it is written or typed.
+// Claims returns the claims of a new proof of the decision, for callers that have it signed elsewhere, for example by a
+// passkey. The signer sets Issuer, Subject and Groups. The decision must have the digest of what was shown, and the id
+// of the Call in either spelling.
 func (p *Process) Claims(d Decision) proof.Claims {
 	return signing.NewClaims(proof.Decision{Process: p.id, Digest: d.Digest, Kind: d.Kind,
 		Details: proof.DetailsDigest(d.payload())}, d.Call, d.Groups)
 }
 
-// digestOf gives the digest of a Call that waits in an instance; empty where it does not, or nobody answers.
+// digestOf returns the digest of a Call that waits in an instance; empty if it does not wait, or the instance does not
+// answer.
 func (p *Process) digestOf(ctx context.Context, instance, call string) string {
 	var v protocol.ApprovalsView
 	_ = p.client.query(ctx, instance, protocol.QueryApprovals, &v)

@@ -26,41 +26,41 @@ import (
 	"processidea/store/chain"
 )
 
-// StartOptions say what a process starts from. It carries all of it: the workers need none of the files.
+// StartOptions say what a process starts from. It has all data of the start: workers need none of the files.
 type StartOptions struct {
-	// ID names the process. A second start with the same id and content attaches to it. Empty: one is made up, of
-	// ForkOf or of the path in the Idea's meta.
+	// ID names the process. A second start with the same id and content attaches to it. Empty: an id is made up from
+	// ForkOf or from the path in the Idea's meta.
 	ID string `json:"id,omitempty" maxLength:"200" doc:"names the process: printable ASCII without a slash; absent: one is made up"`
 	// Idea is an Idea file as a JSON value, with numbers as json.Number: from ParseIdea, package ideafiles, or
 	// Chain.Fork.
 	Idea map[string]any `json:"idea" doc:"an Idea file"`
-	// Instances are rows of data, each an instance's input, or a message where it has a "type". "_instance" names an
-	// instance; those without are named ①, ②, … in order.
+	// Instances are rows of data: each is an instance's input, or a message if it has a "type". "_instance" names an
+	// instance; rows without one are named ①, ②, … in order.
 	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input, or a message; _instance names it"`
-	// Key is the column of Instances that names them for people; empty: config.instanceName of the Idea does.
+	// Key is the column of Instances that names them for people; empty: config.instanceName of the Idea says how.
 	Key string `json:"key,omitempty" doc:"the column of instances that names them for people; absent: as config.instanceName of the Idea says"`
-	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask theirs.
+	// Replies is a scripted LLM in the form of a replies file, JSON Lines; empty: the workers ask their LLM.
 	Replies string `json:"replies,omitempty" doc:"a scripted LLM: the text of a replies file, JSON Lines; absent: the workers ask theirs"`
-	// Delegates are the Idea files of delegates, and the files of instructions, as JSON values, by the paths under
-	// which _delegate and messages name them: those that the Idea does not carry.
+	// Delegates are the Idea files of delegates, and the files of instructions, that the Idea does not carry: JSON
+	// values, by the paths under which _delegate and messages name them.
 	Delegates IdeaFiles `json:"delegates,omitempty" doc:"the Idea files of delegates and the files of instructions, by the paths under which _delegate and messages name them"`
-	// WithSolution takes up the Calls of the Idea's solution, minus those that its record calls done.
+	// WithSolution runs the Calls of the Idea's solution, except those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty" doc:"run the Calls of the Idea's solution, except those that its record calls done"`
-	// ForkOf is the process that the Idea was forked from, by which a fork without an ID is named: ForkOf-fork-1, or
-	// the next number that is free.
+	// ForkOf is the process that the Idea was forked from. A fork without an ID is named after it: ForkOf-fork-1, or
+	// the next unused number.
 	ForkOf string `json:"-"`
-	undoes bool   // it is started by an undo, which writes Calls that take others back
-	// By is who starts the process. Where a policy keeps who started it from deciding, nobody can decide without it.
+	undoes bool   // an undo starts the process: its Idea has Calls that undo others
+	// By is who starts the process. If a policy excludes the starter from deciding, nobody can decide without it.
 	By string `json:"-"`
-	// Version pins the process to a version of the workers, with all that it starts; zero: it moves on with whatever is
-	// current.
+	// Version pins the process, and all that it starts, to a version of the workers; zero: it moves to each version
+	// that becomes current.
 	Version connect.Version `json:"-"`
 }
 
-// IdeaFiles are Idea files as JSON values, objects, by their paths.
+// IdeaFiles are Idea files as JSON objects, by their paths.
 type IdeaFiles map[string]any
 
-// ParseIdea reads an Idea file from JSON. The error is an *InvalidError with everything that is wrong with its form.
+// ParseIdea reads an Idea file from JSON. The error is an *InvalidError with all mistakes in its form.
 func ParseIdea(data []byte) (map[string]any, error) {
 	v, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if err != nil {
@@ -74,13 +74,13 @@ func ParseIdea(data []byte) (map[string]any, error) {
 	return v.(jsonval.Object), nil
 }
 
-// Start starts a process, or attaches to the one that was started with the same id from the same content, whether it is
-// at work or has ended: Attached tells which. It returns once the server has taken the process on.
+// Start starts a process, or attaches to the one that was started with the same id from the same content, running or
+// ended: Attached says which. It returns once the server has accepted the process.
 //
-// The error is an *InvalidError where the Idea breaks its form, ErrOtherStart where a process of the id was started
-// from something else, a *ClaimedError where the store has Ideas of one that Temporal does not know, and wraps
-// ErrInvalid where the server refuses the start, or the workers work with another store. What only a worker can tell,
-// such as an unknown activity, ends the process: see Result.
+// The error is an *InvalidError if the Idea is malformed, ErrOtherStart if a process with the id was started from
+// something else, and a *ClaimedError if the store has Ideas of a process that Temporal does not know. It wraps
+// ErrInvalid if the server refuses the start, or if the workers use another store. Mistakes that only a worker can
+// find, such as an unknown activity, end the process: see Result.
 func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	prepared, err := c.prepare(ctx, o, true)
 	if err != nil {
@@ -93,18 +93,18 @@ func (c *Client) Start(ctx context.Context, o StartOptions) (*Process, error) {
 	return &Process{client: c, id: prepared.ID, attached: attached}, nil
 }
 
-// Prepare does what Start does before it starts, for callers that start processes later: it checks the Idea, and puts
+// Prepare does what Start does before it starts, for callers that start processes later. It checks the Idea, and puts
 // large values into the store, where they belong to no process. It returns the errors of Start.
 func (c *Client) Prepare(ctx context.Context, o StartOptions) (connect.StartProcess, error) {
 	return c.prepare(ctx, o, false)
 }
 
-// prepare has the values belong to the process where it is that one that starts.
+// prepare puts the values into the store; with own they belong to the process.
 func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s connect.StartProcess, err error) {
 	if s.Idea, err = o.read(); err != nil {
 		return s, err
 	}
-	s.Idea.Context = nil // what is left to do is about its meta, and there may be many messages
+	s.Idea.Context = nil // the rest needs only its meta, and there may be many messages
 	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
 		return s, err
 	}
@@ -126,14 +126,14 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s conne
 	return s, err
 }
 
-// checkStore returns an error where workers work with another store: they would not find what is put into this one, nor
-// this program what they put there.
+// checkStore returns an error if the workers use another store: they would not find the values of this program, nor
+// this program theirs.
 func (c *Client) checkStore(ctx context.Context, process string) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()
 	here := c.archive.Store().ID()
 	ids, err := connect.StoresOfWorkers(ctx, c.temporal)
-	// the start itself tells of a server that does not answer
+	// If the server does not answer, the start itself reports that.
 	if other := err == nil && len(ids) > 0 && !slices.Contains(ids, here); !other {
 		return nil
 	}
@@ -143,9 +143,9 @@ func (c *Client) checkStore(ctx context.Context, process string) error {
 		cmp.Or(here, "one that nobody has used yet"))
 }
 
-// read checks the form of the Idea and of the instances, which become messages of its context, and that all of its
-// delegates' files are there: those that the Idea carries, as one of a chain does, become Delegates. What it returns is
-// the Idea without them.
+// read checks the form of the Idea and of the instances, which become messages of its context. It also checks that all
+// files of its delegates are present: files that the Idea carries, as an Idea of a chain does, become Delegates. It
+// returns the Idea without these messages and files.
 func (o *StartOptions) read() (*ideafile.Idea, error) {
 	var carried diag.Problems
 	files := o.Delegates
@@ -201,7 +201,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	return read, nil
 }
 
-// dropOrigins takes out of Ideas that are no forks what they say of their origin: a caller may write anything there.
+// dropOrigins removes origins from Ideas that are no forks: a caller may write anything there.
 func (o *StartOptions) dropOrigins() {
 	if o.ForkOf != "" || o.undoes {
 		return
@@ -214,8 +214,8 @@ func (o *StartOptions) dropOrigins() {
 	}
 }
 
-// normalRows makes rows with Go numbers and typed values rows of JSON values. Those that are some already, as the API
-// reads them, are not copied.
+// normalRows converts rows with Go numbers and typed values to JSON values. Rows that are JSON values already, as from
+// the API, are not copied.
 func normalRows(rows []jsonval.Object) []jsonval.Object {
 	out := make([]jsonval.Object, len(rows))
 	for n, row := range rows {
@@ -248,8 +248,8 @@ func (c *Client) prepareStart(ctx context.Context, o StartOptions) (start protoc
 }
 
 // digest identifies what a process is started from: SHA-256, in hex, over the canonical bytes of the Idea, the replies,
-// any delegates, and whether the solution is used. In which order people are shown parameters does not count. The
-// process's memo holds it.
+// any delegates, and whether the solution is used. The order in which people are shown parameters does not count. The
+// process's memo has the digest.
 func (o *StartOptions) digest() string {
 	h := sha256.New()
 	h.Write(jsonval.Encode(ideafile.WithoutOrder(o.Idea)))
@@ -265,7 +265,7 @@ func (o *StartOptions) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// startError tells an error of a server that refused from that of a server that did not answer.
+// startError distinguishes a server that refused the start from a server that did not answer.
 func startError(id string, err error) error {
 	switch {
 	case errors.Is(err, ErrOtherStart):

@@ -21,7 +21,7 @@ const (
 	queryTimeout = 3 * time.Second
 	// slowQueryTimeout is for processes that have ended: a worker reads their whole history to answer.
 	slowQueryTimeout = time.Minute
-	// maxQueries bounds how many workflows are asked at a time.
+	// maxQueries bounds how many workflows are queried at the same time.
 	maxQueries = 16
 )
 
@@ -48,7 +48,7 @@ func (p *Process) Status(ctx context.Context) (Status, error) {
 	return v, err
 }
 
-// waitsForPeopleAlone reports whether decisions are all that a process waits for.
+// waitsForPeopleAlone reports whether a process waits for decisions only.
 func waitsForPeopleAlone(v Status) bool {
 	for _, inst := range v.Instances {
 		if inst.Status == ideafile.InstanceWorking {
@@ -58,7 +58,8 @@ func waitsForPeopleAlone(v Status) bool {
 	return v.Awaiting > 0
 }
 
-// Instances queries every instance, by token, whether the process has ended or not. Of a forgotten one it says so.
+// Instances queries every instance, by token, whether the process has ended or not. A forgotten instance only has
+// Forgotten.
 func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, error) {
 	var v Status
 	if err := p.client.queryFor(ctx, slowQueryTimeout, p.id, protocol.QueryStatus, &v); err != nil {
@@ -81,7 +82,7 @@ func (p *Process) Instances(ctx context.Context) (map[string]InstanceStatus, err
 	})
 }
 
-// askInstances asks the instances of a Status, by the ids of their workflows.
+// askInstances calls ask for the instances of a Status, with their workflow ids.
 func (p *Process) askInstances(ctx context.Context, v Status,
 	ask func(ctx context.Context, id string, to *InstanceStatus) error) (map[string]InstanceStatus, error) {
 	tokens := jsonval.SortedKeys(v.Instances)
@@ -96,7 +97,7 @@ func (p *Process) askInstances(ctx context.Context, v Status,
 	return out, err
 }
 
-// HeldUp tells what holds the process up that nobody in it can mend, as far as it, or Temporal, can tell.
+// HeldUp returns what holds the process up and nobody in it can repair, as far as the process or Temporal knows.
 func (p *Process) HeldUp(ctx context.Context) ([]turn.HeldUp, error) {
 	info, err := p.describe(ctx)
 	if err != nil || !protocol.IsOpen(info.GetStatus()) {
@@ -137,8 +138,8 @@ func (p *Process) Snapshot(ctx context.Context) (loop.Result, error) {
 	return r, fmt.Errorf("look at %s: only its status is known: %w", p.id, err)
 }
 
-// WithStates adds to a Status the State of every instance, with every value whole. Of an instance that does not answer
-// the State is nil.
+// WithStates adds to a Status the State of every instance, with every value whole. The State is nil for an instance
+// that does not answer.
 func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error) {
 	views, err := p.askInstances(ctx, v,
 		func(ctx context.Context, id string, to *InstanceStatus) error {
@@ -157,7 +158,7 @@ func (p *Process) WithStates(ctx context.Context, v Status) (loop.Result, error)
 	return p.restoreResult(ctx, v.Result)
 }
 
-// query asks a workflow and reads its answer.
+// query queries a workflow and decodes its answer.
 func (c *Client) query(ctx context.Context, workflow, name string, to any) error {
 	return c.queryFor(ctx, queryTimeout, workflow, name, to)
 }
@@ -174,7 +175,7 @@ func (c *Client) queryFor(
 	return answer.Get(to)
 }
 
-// checkHealth says why the server does not answer; nil where it does.
+// checkHealth returns why the server does not answer; nil if it does.
 func (c *Client) checkHealth(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
 	defer cancel()

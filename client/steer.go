@@ -24,8 +24,8 @@ type By struct {
 	Reason string `json:"reason,omitempty" doc:"why, for the record"`
 }
 
-// CheckName returns why nobody has the name, for acts that no process takes: a process refuses such a name itself. The
-// error wraps ErrInvalid.
+// CheckName returns why the name is not allowed, for acts without a signal: a process checks the names in signals
+// itself. The error wraps ErrInvalid.
 func (b By) CheckName() error {
 	if err := policy.CheckName(b.Name); b.Name != "" && err != nil {
 		return kind.Errorf(ErrInvalid, "by %w", err)
@@ -40,18 +40,17 @@ func (b By) payload() map[string]any {
 	}{b, b.Name})
 }
 
-// Correction is what Revise brings.
+// Correction is what Revise changes.
 type Correction struct {
 	// Context is messages as in an Idea's context; they come after all others.
 	Context Objects `json:"context,omitempty" nullable:"false" doc:"messages as in an Idea's context; they come after all others"`
-	// Reopen names instances that have ended and are worked on again.
+	// Reopen names instances that have ended and are to be worked on again.
 	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to work on again"`
-	// Limits are the new ones; 0 keeps one.
+	// Limits are the new limits; 0 keeps a limit.
 	Limits ideafile.Limits `json:"-"`
 }
 
-// Addition is what Add brings: rows of data as StartOptions.Instances, messages with an "_instance" that is new, or
-// both.
+// Addition is what Add adds: rows of data as in StartOptions.Instances, messages with a new "_instance", or both.
 type Addition struct {
 	Instances []map[string]any `json:"instances,omitempty" nullable:"false" doc:"rows of data, each an instance's input"`
 	Context   Objects          `json:"context,omitempty" nullable:"false" doc:"messages with an _instance that is new"`
@@ -60,22 +59,22 @@ type Addition struct {
 // Object is a JSON object, with numbers as json.Number.
 type Object map[string]any
 
-// Objects are JSON objects, with numbers as json.Number: messages as an Idea's context holds them, or Calls as the LLM
-// writes them.
+// Objects are JSON objects, with numbers as json.Number: messages as in an Idea's context, or Calls as the LLM writes
+// them.
 type Objects []any
 
-// Pause lets the Calls that run finish and starts nothing new, until Resume. Like its kin it waits until that has taken
-// effect; the error is a *RefusedError where it was refused. Without a worker it waits for one.
+// Pause lets running Calls finish and starts nothing new, until Resume. Like the methods below it waits until it has
+// taken effect; the error is a *RefusedError if the process refused it. Without a worker it waits for one.
 func (p *Process) Pause(ctx context.Context, by By) error {
 	return p.steer(ctx, approval.SteerPause, by.payload())
 }
 
-// Resume lets a paused process go on. Limits are the new ones, in all; 0 keeps one.
+// Resume resumes a paused process. Limits are the new totals; 0 keeps a limit.
 func (p *Process) Resume(ctx context.Context, limits ideafile.Limits, by By) error {
 	return p.steer(ctx, approval.SteerResume, withLimits(by.payload(), limits))
 }
 
-// Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances that are worked on
+// Revise corrects a process: values of State, inputs, instructions, Plans or limits, or instances to be worked on
 // again. It makes a new Idea.
 func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	payload := withLimits(by.payload(), c.Limits)
@@ -90,7 +89,7 @@ func (p *Process) Revise(ctx context.Context, c Correction, by By) error {
 	return p.steer(ctx, approval.SteerRevise, payload)
 }
 
-// Add brings new instances to a process that is at work. They are in its next Request.
+// Add adds new instances to a running process. They are in its next Request.
 func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	messages := []any(a.Context)
 	if len(a.Instances) > 0 {
@@ -151,7 +150,7 @@ func (p *Process) Cancel(ctx context.Context) error {
 	return err
 }
 
-// withLimits adds the limits that are given to a signal.
+// withLimits adds the given limits to a signal.
 func withLimits(payload map[string]any, l ideafile.Limits) map[string]any {
 	limits := map[string]any{}
 	add := func(name string, n float64, limit any) {

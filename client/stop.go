@@ -9,12 +9,12 @@ import (
 	"processidea/protocol"
 )
 
-// reportGrace is how long to wait until the reports of instances have reached their process; a fork may never show
-// them.
+// reportGrace bounds the wait until the reports of instances have reached their process. In a fork the count of the
+// process may never include all of them.
 const reportGrace = 5 * time.Second
 
-// Stop pauses the process, lets running Calls finish, and then cancels it. So all that it did is on record, and can be
-// undone.
+// Stop pauses the process, lets running Calls finish, and then cancels it. So all that the process did is on record,
+// and can be undone.
 func (p *Process) Stop(ctx context.Context, by By) error {
 	if err := p.PauseAndWait(ctx, by); err != nil {
 		return err
@@ -38,7 +38,7 @@ func (p *Process) pauseAndWait(ctx context.Context, by By) (paused bool, err err
 	switch {
 	case err != nil:
 		return paused, err
-	case len(v.Parts) > 0: // it tells them
+	case len(v.Parts) > 0: // the whole pauses its parts
 		return paused, p.eachOpenPart(ctx, func(part *Process) error { return part.waitUntilIdle(ctx) })
 	}
 	return paused, p.waitUntilIdle(ctx)
@@ -61,8 +61,8 @@ func (p *Process) waitUntilIdle(ctx context.Context) error {
 	})
 }
 
-// countCalls queries the instances for how many of their Calls are running and done. A Call whose delegate is at rest
-// with the process does not run.
+// countCalls counts the running and done Calls in the instances. A Call does not count as running if its delegate is
+// idle, paused with the process.
 func (p *Process) countCalls(ctx context.Context) (running, done int, err error) {
 	v, err := p.Status(ctx)
 	if err != nil {
@@ -83,7 +83,7 @@ func (p *Process) countCalls(ctx context.Context) (running, done int, err error)
 	return running, done, err
 }
 
-// isAtRest reports whether there is such a process, which is paused, and none of its Calls runs.
+// isAtRest reports whether the process exists, is paused, and has no running Call.
 func (p *Process) isAtRest(ctx context.Context) bool {
 	v, err := p.Status(ctx)
 	if err != nil || v.Status != loop.StatusPaused {
@@ -93,7 +93,7 @@ func (p *Process) isAtRest(ctx context.Context) bool {
 	return err == nil && running == 0
 }
 
-// eachOpenPart visits the parts of a process that was split that are at work.
+// eachOpenPart visits the open parts of a split process.
 func (p *Process) eachOpenPart(ctx context.Context, visit func(part *Process) error) error {
 	v, err := p.Status(ctx)
 	for n := 0; n < len(v.Parts) && err == nil; n++ {

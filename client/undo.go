@@ -27,42 +27,42 @@ import (
 // UndoOptions select which Calls of a process are undone.
 type UndoOptions struct {
 	undo.Choice
-	// Tools states which Tools are pure, and how to undo Go functions.
+	// Tools says which Tools are pure, and how to undo Go functions.
 	Tools ideafiles.Tools
 	// As names the process that undoes the Calls; empty: ID-undo-1, or the next number.
 	As string
-	// AtWork is set of a process that has not ended: it undoes its Calls itself, once it is paused.
+	// AtWork is set if the process has not ended: it undoes its Calls itself, once it is paused.
 	AtWork bool
 	// By is who orders the undo, and why.
 	By By
-	// Review has each Call wait for a person, who has it run, answers it or rejects it.
+	// Review makes each undoing Call wait for a person, who approves, answers or rejects it.
 	Review bool
-	// Wait is how long StartUndo waits for a process that undoes its Calls itself; 0: until it has, a person must
-	// decide, or the context is about to end.
+	// Wait is how long StartUndo waits for a process that undoes its Calls itself. 0: until it has done so, a person
+	// must decide, or the context is about to end.
 	Wait time.Duration
-	// ofDelegate is set of a process that is undone with the Call that ran it.
+	// ofDelegate is set for a process that is undone with the Call that ran it.
 	ofDelegate bool
 }
 
 // Undoing is a plan to undo what a process did. Client.StartUndo runs it.
 type Undoing struct {
 	Process string `json:"process"`
-	// As is the id of the process that undoes it: of one AtWork, its own.
+	// As is the id of the process that undoes it; with AtWork, the process's own id.
 	As     string `json:"as"`
 	AtWork bool   `json:"atWork,omitempty"`
-	// UnderWay is set by StartUndo if a process AtWork has not undone everything yet. Waits are those of its Calls that
-	// wait for a person.
+	// UnderWay is set by StartUndo if a process AtWork has not undone everything yet. Waits lists its undoing Calls
+	// that wait for a person.
 	UnderWay bool     `json:"underWay,omitempty"`
 	Waits    []string `json:"waits,omitempty"`
 	undo.Plan
 
 	archive       *Archive
 	options       UndoOptions
-	undoNumber    int // of As; 0: it has a name of its own
+	undoNumber    int // of As; 0: As was chosen by the caller
 	idea          map[string]any
 	of            map[[2]string]*backtest.ExecutedInstance // by process or part, and token
 	parts         []map[string]int                         // by Idea of a split process: the latest Idea of each part
-	delegateIdeas map[string]any                           // the Ideas that undo what Calls' processes did, by undoneFile
+	delegateIdeas map[string]any                           // the Ideas that undo the processes of Calls, by undoneFile
 }
 
 // Undo plans, from the chain of a process, how to undo what it did: the Calls that undo it, what cannot be undone and
@@ -101,7 +101,7 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	return u, err
 }
 
-// readUndo reads the Ideas of a process, and its Calls with all that is known of what undoes them.
+// readUndo reads the Ideas of a process, and its Calls with all that is known about undoing them.
 func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Undoing, ideas []map[string]any,
 	calls []undo.Call, err error) {
 	run, err := a.FinishedRun(ctx, id, "undo")
@@ -126,7 +126,8 @@ func (a *Archive) readUndo(ctx context.Context, id string, o UndoOptions) (u *Un
 	return u, run.Ideas, calls, err
 }
 
-// IsNothing reports whether nothing would be undone. What leaves State alone counts if it was selected by its id.
+// IsNothing reports whether nothing would be undone. A Call that leaves State alone counts if it was selected by its
+// id.
 func (u *Undoing) IsNothing() bool {
 	return len(u.Undo) == 0 && (!u.AtWork || u.options.CallID == "" || len(u.Withdraw) == 0)
 }
@@ -138,13 +139,13 @@ func (u *Undoing) InWords(ctx context.Context, w *shown.Words, did *undo.Call, t
 	about := shown.Case{State: i.State,
 		Input: ideafile.InstanceViewOf(i.Idea.Context, did.Instance).PayloadByKind[ideafile.TypeInput]}
 	call, err := u.archive.inWords(blobs.ForProcess(ctx, u.Process), w, tool, params, did.Instance, about)
-	if err != nil { // what the store does not give stands there by its name
+	if err != nil { // a value that the store cannot load is shown by its name
 		call = w.Call(tool, params, did.Instance, about, LanguageOf(ctx))
 	}
 	return call
 }
 
-// undoID is the id of the nth process that undoes another.
+// undoID returns the id of the nth process that undoes another.
 func undoID(id string, n int) string {
 	suffix := fmt.Sprintf("-undo-%d", n)
 	id = strings.ReplaceAll(strings.ReplaceAll(id, "/~", "~"), "/", "~")
@@ -177,7 +178,7 @@ func (u *Undoing) tool(c undo.Call, name string) *ideafile.Tool {
 	return u.instance(c).Idea.Tool(name)
 }
 
-// calls adds to the Calls what the chains of their processes, parts and other processes know about them.
+// calls adds to the Calls what the chains of the process, its parts and other processes say about them.
 func (u *Undoing) calls(ctx context.Context, instances []backtest.ExecutedInstance,
 	earlier map[ideafile.UndoneCall]UndoneCall) (calls []undo.Call, err error) {
 	caller := ""
@@ -226,8 +227,8 @@ func (u *Undoing) calls(ctx context.Context, instances []backtest.ExecutedInstan
 	return calls, nil
 }
 
-// readDelegate finds how to undo what the process did that a Call ran, if that is how, and on record. A process at work
-// cannot do it.
+// readDelegate finds how to undo the process that a Call ran, if the Call is undone in that way and the process is on
+// record. A running process cannot undo such a Call.
 func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	c.Delegate = protocol.DelegateID(c.Process, c.ID)
 	switch {
@@ -236,7 +237,7 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	case c.Method.Kind == ideafile.UndoByTool:
 		made, _, err := u.archive.Chain(c.Delegate).undoneCalls(ctx)
 		for _, one := range made {
-			if one.As != c.Delegate { // what it has taken back itself, it may have done anew
+			if one.As != c.Delegate { // the delegate may have redone what it has undone itself
 				c.UndoneBy = one.As
 			}
 		}
@@ -259,8 +260,9 @@ func (u *Undoing) readDelegate(ctx context.Context, c *undo.Call) error {
 	return err
 }
 
-// callWithUndo names the Call that ran a process, or one that has it run, if its Tool has an undo of its own: what the
-// process did is undone with it, and not by itself, which would be under another key. Empty: there is none.
+// callWithUndo names the Call that ran a process, directly or through other processes, if its Tool has an undo of its
+// own. Then the process is undone with that Call, and not separately, which would use another key. Empty: there is no
+// such Call.
 func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.Tools) (string, error) {
 	caller, call, err := a.callerOf(ctx, spelling.WholeProcess(id))
 	if caller == "" || err != nil {
@@ -291,9 +293,9 @@ func (a *Archive) callWithUndo(ctx context.Context, id string, tools ideafiles.T
 	return a.callWithUndo(ctx, caller, tools)
 }
 
-// callerOf returns the process, or the part, whose Call ran a delegate, and the Call as ids spell it. Where the id is
-// too long to name the process it has a digest of its id, by which the process is found in the store. Empty: it is no
-// delegate, or the process is not there.
+// callerOf returns the process, or the part, whose Call ran a delegate, and the Call in its typeable form. In a long id
+// a digest stands for the process; then the process is searched for in the store. Empty: id is no delegate's, or the
+// process is not in the store.
 func (a *Archive) callerOf(ctx context.Context, id string) (process, call string, err error) {
 	process, call = cutLast(id, "/~call/")
 	if call == "" {
@@ -310,7 +312,7 @@ func (a *Archive) callerOf(ctx context.Context, id string) (process, call string
 	return all[n], call, nil
 }
 
-// undoneFile names the Idea that undoes what a process did, among the files of delegates.
+// undoneFile returns the key, among the files of delegates, of the Idea that undoes a process.
 func undoneFile(process string) string { return strings.ReplaceAll(process, "/", "~") }
 
 // latestOfParts returns the number of the latest Idea of each part in an Idea of a split process.
@@ -331,13 +333,13 @@ func (u *Undoing) ideaOfWhole(part string, at int) int {
 	}
 	whole := slices.IndexFunc(u.parts, func(latest map[string]int) bool { return latest[part] >= at })
 	if whole < 0 {
-		whole = len(u.parts) // it was ended before it could tell
+		whole = len(u.parts) // it ended before it could report
 	}
 	return whole + 1
 }
 
 // undoMethod returns how to undo a Call of a Tool. With workers elsewhere, a Tool that nothing runs here may be a Go
-// function there; only the Call itself shows that the LLM wrote its result.
+// function there. Only the Call itself shows that the LLM wrote its result.
 func (u *Undoing) undoMethod(c undo.Call, t *ideafile.Tool, b ideafile.ToolBinding) ideafile.Undo {
 	if b.Kind == ideafile.KindLatent && u.options.Tools.OtherWorkers && !c.WrittenByLLM && t.Undo == nil {
 		return ideafile.Undo{Kind: ideafile.UndoNever}

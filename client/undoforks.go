@@ -9,9 +9,9 @@ import (
 	"processidea/model/undo"
 )
 
-// This file asks the forks of a process what of theirs came from what it did.
+// This file finds values in the forks of a process that came from its Calls.
 
-// keepForForks notes on each Call that forks began with in which of them something stands that came from it.
+// keepForForks notes on each Call that forks inherited in which fork something depends on the Call's result.
 func (u *Undoing) keepForForks(ctx context.Context, calls []undo.Call) error {
 	stands := func(c undo.Call) bool { return c.Idea > 0 && c.UndoneBy+c.DoneBefore == "" }
 	if !slices.ContainsFunc(calls, stands) {
@@ -24,7 +24,7 @@ func (u *Undoing) keepForForks(ctx context.Context, calls []undo.Call) error {
 	for fork, at := range jsonval.Sorted(forks) {
 		_, _, theirs, err := u.archive.readUndo(ctx, fork, UndoOptions{Tools: u.options.Tools, ofDelegate: true})
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrInvalid) {
-			continue // nothing that it did is known, or it was simulated
+			continue // nothing is known of its Calls, or it was simulated
 		}
 		if err != nil {
 			return err
@@ -39,8 +39,8 @@ func (u *Undoing) keepForForks(ctx context.Context, calls []undo.Call) error {
 	return nil
 }
 
-// forksOf finds the processes that were forked from a process, and from these, and the latest Idea of the first whose
-// Calls each began with: at, or where that is 0, the one that it was forked from.
+// forksOf finds the forks of a process, and their forks in turn. For each it adds the number of the Idea in the first
+// process that its inherited Calls come from: at or, if at is 0, the Idea that it was forked from.
 func (a *Archive) forksOf(ctx context.Context, process string, at int, found map[string]int) error {
 	chains := a.Chain(process).chains
 	ids, err := chains.Forks(ctx, process)
@@ -52,7 +52,7 @@ func (a *Archive) forksOf(ctx context.Context, process string, at int, found map
 		origin := jsonval.AsObject(link.Origin)
 		from, isNumber := jsonval.ReadPositiveInt(origin["at"])
 		if err != nil || isNumber != nil || link.Undoes != nil || origin["process"] != process || found[id] > 0 {
-			continue // it is broken, or takes back, or only one of its delegates was forked
+			continue // it is broken, or undoes, or only one of its delegates was forked
 		}
 		if at > 0 {
 			from = at

@@ -17,7 +17,7 @@ import (
 	"processidea/protocol"
 )
 
-// This file reads from the chains which Calls were undone, and which a fork was begun with.
+// This file reads from the chains which Calls were undone, and which Calls a fork inherited.
 
 // UndoneCall states which process undid a Call, on whose order, and why.
 type UndoneCall struct {
@@ -25,24 +25,24 @@ type UndoneCall struct {
 	As     string `json:"as"`
 	By     string `json:"by,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// When the last Idea of As was made; empty of the process itself, whose log says when it undid what.
+	// When is when the last Idea of As was made; empty for the process itself, whose log says when it undid what.
 	When string `json:"when,omitempty"`
 }
 
-// forkOrigin is the process that another was forked from, and the Calls that were done by then.
+// forkOrigin is the process that another was forked from, with the Calls that were done by then.
 type forkOrigin struct {
 	process string
-	done    map[string]bool // nil: its chain is not there any more
+	done    map[string]bool // nil: its chain no longer exists
 	undone  map[string]UndoneCall
 }
 
 // origin returns the chain that a process was forked from, and the number of the Idea there. The chain is empty if the
-// process is no fork, and 0 the number if that Idea is not there any more.
+// process is no fork; the number is 0 if that Idea no longer exists.
 func (c *Chain) origin(ctx context.Context, idea *ideafile.Idea) (of *Chain, at int, err error) {
 	meta := jsonval.AsObject(idea.Source["meta"])
 	origin := jsonval.AsObject(meta["origin"])
 	of = &Chain{c.chains, jsonval.AsText(origin["process"])}
-	if of.process == "" || meta[protocol.UndoesMeta] != nil { // what takes back does all of it itself
+	if of.process == "" || meta[protocol.UndoesMeta] != nil { // an undoing process has done all its Calls itself
 		return &Chain{}, 0, nil
 	}
 	if at, err = jsonval.ReadPositiveInt(origin["at"]); err != nil {
@@ -73,8 +73,8 @@ func (c *Chain) forkedFrom(ctx context.Context, idea *ideafile.Idea) (f forkOrig
 	return f, err
 }
 
-// undoneHereOrBefore maps the ids of the undone Calls of this process, and of those that it was forked with, to how
-// they were undone. For a forgotten process, the second kind is unknown.
+// undoneHereOrBefore maps the ids of undone Calls to how they were undone: Calls of this process, and Calls that it
+// inherited as a fork. For a forgotten process, the inherited ones are unknown.
 func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, error) {
 	made, _, err := c.undoneCalls(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *Chain) undoneHereOrBefore(ctx context.Context) (map[string]UndoneCall, 
 	return byID, err
 }
 
-// undoneBefore says which Calls were undone that a process was forked with.
+// undoneBefore returns the undone Calls that a process inherited as a fork.
 func (c *Chain) undoneBefore(ctx context.Context, idea *ideafile.Idea) (byID map[string]UndoneCall, err error) {
 	byID = map[string]UndoneCall{}
 	of, at, err := c.origin(ctx, idea)
@@ -103,20 +103,21 @@ func (c *Chain) undoneBefore(ctx context.Context, idea *ideafile.Idea) (byID map
 		return byID, err
 	}
 	if any, err := of.undoneHereOrBefore(ctx); len(any) == 0 || err != nil {
-		return byID, err // mostly, and then not all of its Ideas need be read
+		return byID, err // the usual case: not all of its Ideas must be read then
 	}
 	f, err := c.forkedFrom(ctx, idea)
 	maps.Copy(byID, f.undone)
 	eachRecorded(idea, func(p turn.RecordedCall, token string) {
 		if p.StatusByInstance[token] == ideafile.Undone {
-			delete(byID, p.CallKey().ID(token)) // what it wrote was not there when the process began
+			delete(byID, p.CallKey().ID(token)) // its values were not there when the process began
 		}
 	})
 	return byID, err
 }
 
-// processThatDid returns the origin of the fork if the Call was done there: by the origin's chain, if that is not gone,
-// and unless this chain's log records a write of it. Requests of the fork may have the numbers of others of the origin.
+// processThatDid returns the origin of the fork if the Call was done there, and not in the fork: the origin's chain, if
+// it exists, must have it as done, and the fork's log must have no write of it. The two may use the same numbers for
+// different Requests.
 func (f forkOrigin) processThatDid(c undo.Call) string {
 	if f.process == "" || f.done != nil && !f.done[c.ID] || len(c.Writes) > 0 {
 		return ""
@@ -124,8 +125,8 @@ func (f forkOrigin) processThatDid(c undo.Call) string {
 	return f.process
 }
 
-// undoings lists the processes that take back what the process did, or may, and the number of the next one that has no
-// name of its own. Those that take back a part of it, or the whole that it is a part of, are among them.
+// undoings lists the processes that undo this process, or may, and the number for the next such process without a
+// chosen id. It includes those that undo a part of it, or the whole that it is a part of.
 func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error) {
 	relatives, err := c.parts(ctx)
 	if whole := spelling.WholeProcess(c.process); whole != c.process {
@@ -139,7 +140,7 @@ func (c *Chain) undoings(ctx context.Context) (ids []string, next int, err error
 		}
 	}
 	next = 1
-	// One that was ended before it began is not named, and its number is not used again.
+	// A process that was ended before it began is not named in the store. Its number is not used again.
 	for n, missing := 1, 0; missing < 2; n++ {
 		as := undoID(c.process, n)
 		if missing++; slices.Contains(ids, as) {
@@ -161,7 +162,7 @@ func (c *Chain) parts(ctx context.Context) ([]string, error) {
 	return link.Parts, err
 }
 
-// namedUndos lists the processes that undo what the process did, and not their parts.
+// namedUndos lists the processes that undo this process, without their parts.
 func (c *Chain) namedUndos(ctx context.Context) ([]string, error) {
 	ids, err := c.chains.NamedUndos(ctx, c.process)
 	for n := range ids {
@@ -183,35 +184,34 @@ func (c *Chain) UndoneBy(ctx context.Context) (ids []string, err error) {
 	return ids, err
 }
 
-// undoneCalls says which Calls of the process were taken back, by whom, and which number the next process has that
-// takes some back.
+// undoneCalls returns which Calls of the process were undone, and by whom, and the number for the next undoing process.
 func (c *Chain) undoneCalls(ctx context.Context) (made map[ideafile.UndoneCall]UndoneCall, next int, err error) {
 	made = map[ideafile.UndoneCall]UndoneCall{}
 	ids, next, err := c.undoings(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, as := range append(ids, c.process) { // its own instances that failed, too
+	for _, as := range append(ids, c.process) { // instances that failed may have undone their own Calls
 		idea, err := (&Chain{c.chains, as}).load(ctx, "read", 0)
 		if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) {
-			continue // what a forgotten one took back is not known: the key keeps the world from seeing it twice
+			continue // what a forgotten one undid is unknown: its idempotency key prevents a second effect
 		}
 		if err != nil {
 			return nil, 0, err
 		}
 		if of := jsonval.At(idea, "meta", protocol.UndoesMeta); as == c.process && of != nil {
-			continue // what it takes back is another's
+			continue // its undoing Calls undo another process
 		}
 		readUndoneCalls(as, idea, made)
 	}
 	maps.DeleteFunc(made, func(of ideafile.UndoneCall, _ UndoneCall) bool {
-		// another part's, or one of the process that it was forked from
+		// The Call belongs to another part, or to the origin of the fork.
 		return of.Process != c.process && spelling.WholeProcess(of.Process) != c.process
 	})
 	return made, next, nil
 }
 
-// readUndoneCalls reads what the latest Idea of a process says that it took back.
+// readUndoneCalls reads from the latest Idea of a process which Calls it undid.
 func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneCall]UndoneCall) {
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(source)
 	of, when := jsonval.AsObject(jsonval.At(source, "meta", protocol.UndoesMeta)), ""
@@ -221,7 +221,7 @@ func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneC
 	eachRecorded(idea, func(p turn.RecordedCall, token string) {
 		what := jsonval.AsObject(p.WrittenCall.RawObject()[ideafile.UndoesKey])
 		key := ideafile.UndoneCall{Process: jsonval.AsText(what["process"]), CallID: jsonval.AsText(what["call"])}
-		// it counts what was taken back of the process itself, or of the other one that this one takes back
+		// A Call counts if it undoes a Call of this process itself, or of the other process that this one undoes.
 		if p.CallKey().IsUndo() == (of == nil) && key.CallID != "" && p.StatusByInstance[token] == ideafile.Done {
 			made[key] = UndoneCall{key.CallID, as,
 				cmp.Or(jsonval.AsText(what["by"]), jsonval.AsText(of["by"]), "itself"),
@@ -230,8 +230,7 @@ func readUndoneCalls(as string, source jsonval.Object, made map[ideafile.UndoneC
 	})
 }
 
-// UndoneCalls lists the Calls of the process, and those that it was forked with, that were taken back, in the order of
-// their ids.
+// UndoneCalls lists the undone Calls of the process, and those that it inherited as a fork, in the order of their ids.
 func (c *Chain) UndoneCalls(ctx context.Context) ([]UndoneCall, error) {
 	made, err := c.undoneHereOrBefore(ctx)
 	return slices.SortedFunc(maps.Values(made), UndoneCall.compare), err

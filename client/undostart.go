@@ -15,11 +15,11 @@ import (
 	"processidea/store/chain"
 )
 
-// undoIdea is the Idea of the process that undoes Calls: a Plan for each instance, which never asks the LLM, with the
-// Tools, policies and data of the original process. It is a fork of that process, so forgetting the original forgets it
-// too. Results of its Calls are not written to State, where they would meet existing values.
+// undoIdea makes the Idea of the undoing process: a Plan for each instance, which never asks the LLM, with the Tools,
+// policies and data of the original process. It is a fork of that process, so forgetting the original forgets it too.
+// The results of its Calls are not written to State, where other values are.
 func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
-	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who caused the original may be kept from deciding here too
+	meta := jsonval.AsObject(chain.Fork(last)["meta"]) // who started or changed the original may be excluded here too
 	for _, k := range []string{"request", "template", protocol.UndoesMeta} {
 		delete(meta, k)
 	}
@@ -47,10 +47,10 @@ func (u *Undoing) undoIdea(last jsonval.Object) jsonval.Object {
 		ideafile.DelegatesKey: jsonval.OverlayObject(last[ideafile.DelegatesKey], files)}
 }
 
-// delegateTool names the Tool of the nth step, which runs the undo of what a process did.
+// delegateTool names the Tool of the nth step, which runs the Idea that undoes a process.
 func delegateTool(n int) string { return fmt.Sprintf("~undo-%d", n+1) }
 
-// undoContext is what the instances see whose Calls are taken back, and the Plans that do it.
+// undoContext returns the messages of the instances whose Calls are undone, and the Plans that undo them.
 func (u *Undoing) undoContext() []any {
 	var shared, own []any
 	var order [][2]string
@@ -87,23 +87,23 @@ func (u *Undoing) undoContext() []any {
 	return append(shared, own...)
 }
 
-// stepCalls are the Calls that take others back, in one instance.
+// stepCalls returns the undoing Calls of one instance.
 func (u *Undoing) stepCalls(steps []undo.Step) []any {
 	var calls []any
 	index := map[string]int{}
 	for n, s := range steps {
 		index[s.CallID] = n + 1
-		review := u.options.Review && s.DelegateUndo == nil // of a process within, its own Calls are reviewed
+		review := u.options.Review && s.DelegateUndo == nil // for a delegate, its own Calls are reviewed
 		calls = append(calls,
 			s.Call(func(id string) ideafile.CallKey { return ideafile.CallKey{Index: index[id]} }, review))
 	}
 	return calls
 }
 
-// PrepareUndo pauses a process that is at work, and waits until it rests: all that it did is on record then. It takes
-// back by itself. paused is false of one that has ended, or was paused before; it is true of one whose Calls did not
-// end in time. Where nothing is ordered then, GiveUpUndo lets it go on. The error is a *RefusedError where another
-// process takes it back. A process that Temporal knows no more has ended.
+// PrepareUndo pauses a running process, and waits until none of its Calls runs: then all that it did is on record, and
+// it can undo its Calls itself. paused is false if the process has ended, or was paused before; it is true even if its
+// Calls did not end in time. GiveUpUndo resumes the process if the caller then orders no undo. The error is a
+// *RefusedError if another process is undoing this one. A process that Temporal no longer knows counts as ended.
 func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (paused bool, err error) {
 	open, err := c.isOpen(ctx, id)
 	if err != nil || !open {
@@ -115,7 +115,7 @@ func (c *Client) PrepareUndo(ctx context.Context, id string, o UndoOptions) (pau
 	return c.Process(id).pauseAndWait(ctx, o.By)
 }
 
-// GiveUpUndo lets a process go on that PrepareUndo paused, since nothing of it is taken back.
+// GiveUpUndo resumes a process that PrepareUndo paused, since nothing is undone.
 func (c *Client) GiveUpUndo(ctx context.Context, id string, o UndoOptions) error {
 	by := By{Name: o.By.Name, Reason: "nothing is taken back"}
 	return c.Process(id).Resume(ctx, ideafile.Limits{}, by)
@@ -125,7 +125,7 @@ func undoesItselfError(id, as string) error {
 	return undoRefused(id, "it is at work and takes back by itself, so it cannot be done as process "+as)
 }
 
-// IsUndoUnderWay reports whether a process at work refused an undo, without an effect, since it is undoing already.
+// IsUndoUnderWay reports whether a running process refused an undo, without an effect, because it is already undoing.
 func IsUndoUnderWay(err error) bool {
 	refused, is := errors.AsType[*RefusedError](err)
 	return is && refused.Code == approval.CodeUndoUnderWay
@@ -135,7 +135,7 @@ func undoRefused(id, reason string) error {
 	return &RefusedError{Process: id, Signal: approval.SteerUndo, Reason: reason}
 }
 
-// PlanUndo is Archive.Undo, which see, and finds out whether the process is at work: it may have no Idea yet.
+// PlanUndo is Archive.Undo, and also finds out whether the process is running: then it may have no Idea yet.
 func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Undoing, err error) {
 	if o.AtWork, err = c.isOpen(ctx, id); err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (c *Client) PlanUndo(ctx context.Context, id string, o UndoOptions) (u *Und
 	return u, err
 }
 
-// checkNotUndone refuses to take back what another process takes back.
+// checkNotUndone returns a *RefusedError if another process is undoing this one.
 func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error {
 	if err != nil {
 		return err
@@ -165,7 +165,7 @@ func (c *Client) checkNotUndone(ctx context.Context, id string, err error) error
 	return err
 }
 
-// checkStepsNotUndone is checkNotUndone for the processes that Calls ran.
+// checkStepsNotUndone is checkNotUndone for the delegates that the steps undo.
 func (c *Client) checkStepsNotUndone(ctx context.Context, steps []undo.Step, err error) error {
 	for _, s := range steps {
 		if s.DelegateUndo != nil {
@@ -184,9 +184,9 @@ func (c *Client) isOpen(ctx context.Context, id string) (bool, error) {
 	return err == nil && info.GetCloseTime() == nil, err
 }
 
-// StartUndo has a process started that takes back what another did, as Archive.Undo says; a process that is paused
-// takes back by itself, and has done so then, unless u.UnderWay says otherwise. The error is a *RefusedError where that
-// process is at work, or is taken back already, or where there is nothing to take back.
+// StartUndo starts a process that undoes another, as Archive.Undo planned. A paused process undoes its Calls itself,
+// and has finished when StartUndo returns, unless u.UnderWay is set. The error is a *RefusedError if the process is not
+// paused, if another one is undoing it, or if there is nothing to undo.
 func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	open, err := c.isOpen(ctx, u.Process)
 	switch {
@@ -212,7 +212,7 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 		}
 		open, isErr := c.isOpen(ctx, u.As)
 		if isErr != nil || open && err == nil {
-			return p, isErr // somebody began the same in this moment
+			return p, isErr // somebody else started the same undo just now
 		}
 		if open && u.undoNumber > 0 {
 			return nil, undoRefused(u.Process, u.As+" takes it back already")
@@ -225,8 +225,8 @@ func (c *Client) StartUndo(ctx context.Context, u *Undoing) (*Process, error) {
 	}
 }
 
-// Undo has a paused process take back what Archive.Undo says. It returns when that is done, or u.UnderWay: the
-// process is paused still, and goes on with Resume. The error is a *RefusedError where not all could be taken back.
+// Undo makes a paused process undo what Archive.Undo planned. It returns when that is done, or when u.UnderWay is set:
+// the process is then still paused; Resume resumes it. The error is a *RefusedError if not everything could be undone.
 func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 	calls := slices.Clone(u.Withdrawn)
 	for _, s := range u.Plan.Undo {
@@ -239,10 +239,10 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 		u.Waits = p.undoCallsThatWait(ctx, u)
 		end, ends := ctx.Deadline()
 		u.UnderWay = len(u.Waits) > 0 || u.options.Wait > 0 && time.Since(began) > u.options.Wait ||
-			ends && time.Until(end) < 2*queryTimeout // the next question would be cut off
+			ends && time.Until(end) < 2*queryTimeout // the next query would be cut off
 		return u.UnderWay
 	}
-	waited := p.pollUntil(ctx, func() (bool, error) { // it may not have heard yet that its delegates are at rest
+	waited := p.pollUntil(ctx, func() (bool, error) { // it may not know yet that its delegates are idle
 		_, err = p.steerUnless(ctx, approval.SteerUndo, payload, leave)
 		refused, is := errors.AsType[*RefusedError](err)
 		early := is && refused.Code == approval.CodeNotAtRest
@@ -256,7 +256,7 @@ func (p *Process) Undo(ctx context.Context, u *Undoing) (err error) {
 
 // undoCallsThatWait lists the Calls of the plan that wait for a person.
 func (p *Process) undoCallsThatWait(ctx context.Context, u *Undoing) (ids []string) {
-	waiting, _ := p.queryWaiting(ctx) // who does not answer is asked again
+	waiting, _ := p.queryWaiting(ctx) // a process that does not answer is queried again
 	for _, a := range waiting.Approvals {
 		if slices.ContainsFunc(u.Plan.Undo, func(s undo.Step) bool {
 			key, _ := ideafile.ParseCallKey(s.CallID)

@@ -15,14 +15,14 @@ const (
 	pollEvery = 300 * time.Millisecond
 	// maxSilence is how long a server may stay silent before it counts as unreachable.
 	maxSilence = 15 * time.Second
-	// workersGrace is what a worker may need before it answers.
+	// workersGrace is how long a worker may take to answer.
 	workersGrace = 5 * time.Second
 )
 
-// isNotFound reports whether the server has no such workflow, or a signal found none that is open.
+// isNotFound reports whether the server has no such workflow, or no open one for a signal.
 func isNotFound(err error) bool { return kind.Is[*serviceerror.NotFound](err) }
 
-// isRefused reports whether the server does not take what it is asked.
+// isRefused reports whether the server rejects the request's arguments.
 func isRefused(err error) bool { return kind.Is[*serviceerror.InvalidArgument](err) }
 
 // signal sends a signal; sent is false if no open workflow has the id.
@@ -38,8 +38,8 @@ func (c *Client) signal(ctx context.Context, workflow, name string, payload map[
 	return true, nil
 }
 
-// pollUntil calls ask repeatedly until it is done. Without an answer it waits as long as the server is reachable, and
-// calls OnNoWorker: a signal takes effect when a worker is back.
+// pollUntil calls ask repeatedly until it is done. If nothing answers, it goes on as long as the server is reachable,
+// and calls OnNoWorker once: a signal takes effect when a worker is back.
 func (p *Process) pollUntil(ctx context.Context, ask func() (done bool, err error)) error {
 	lastEventAt, printed, every := time.Now(), false, 20*time.Millisecond
 	for {

@@ -37,7 +37,7 @@ func (c *Client) VerifyWithTemporal(ctx context.Context, process string,
 	return r, trusting.Chain(process).verifyWithin(ctx, r)
 }
 
-// digestsInHistory reads from every run of a process that Temporal still has what the seals of its Ideas gave.
+// digestsInHistory reads the results of sealing from every run of a process that Temporal still has.
 func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Digests, error) {
 	found := chain.Digests{}
 	for run, err := range c.Executions(ctx, fmt.Sprintf("WorkflowId = %q", process)) {
@@ -51,7 +51,7 @@ func (c *Client) digestsInHistory(ctx context.Context, process string) (chain.Di
 	return found, nil
 }
 
-// readSeals adds what one run sealed.
+// readSeals adds the digests of the Ideas that one run sealed.
 func (c *Client) readSeals(ctx context.Context, process, run string, found chain.Digests) error {
 	seals := sealReader{values: connect.DataConverter(c.archive.values.Keys()), scheduled: map[int64]string{}}
 	events := c.temporal.GetWorkflowHistory(ctx, process, run, false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -70,13 +70,13 @@ func (c *Client) readSeals(ctx context.Context, process, run string, found chain
 	return nil
 }
 
-// sealReader knows the activities that seal among the events of one run.
+// sealReader finds sealing activities among the events of one run.
 type sealReader struct {
 	values    converter.DataConverter
 	scheduled map[int64]string // types of activities, by the event that scheduled each
 }
 
-// sealedBy gives the Idea that an event says was sealed; the zero one where it tells of none.
+// sealedBy returns the Idea that an event reports as sealed; zero if it reports none.
 func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.IdeaRef {
 	switch {
 	case event.GetActivityTaskScheduledEventAttributes() != nil:
@@ -85,7 +85,7 @@ func (r *sealReader) sealedBy(event *historypb.HistoryEvent) protocol.IdeaRef {
 		done := event.GetActivityTaskCompletedEventAttributes()
 		return r.resultOf(r.scheduled[done.GetScheduledEventId()], done.GetResult())
 	case event.GetMarkerRecordedEventAttributes() != nil:
-		// A local activity: the SDK keeps its type under "data", and what it gave under "result".
+		// For a local activity the SDK records its type under "data", and its result under "result".
 		marker := event.GetMarkerRecordedEventAttributes()
 		var local struct{ ActivityType string }
 		if payloads := marker.GetDetails()["data"].GetPayloads(); len(payloads) == 1 &&

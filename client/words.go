@@ -24,7 +24,7 @@ func WithLanguage(ctx context.Context, l shown.Language) context.Context {
 	return context.WithValue(ctx, languageKey{}, l)
 }
 
-// LanguageOf is the language of a context.
+// LanguageOf returns the language of a context.
 func LanguageOf(ctx context.Context) shown.Language {
 	if l, isSet := ctx.Value(languageKey{}).(shown.Language); isSet {
 		return l
@@ -32,8 +32,8 @@ func LanguageOf(ctx context.Context) shown.Language {
 	return shown.English
 }
 
-// Words gives how the process's Idea calls things. Where it cannot be read there are the names alone: nobody waits for
-// words.
+// Words returns the names that the process's Idea gives to things. If the Idea cannot be read, only technical names are
+// left; nothing fails for want of words.
 func (p *Process) Words(ctx context.Context) *shown.Words {
 	last, err := p.Chain().Length(ctx)
 	if err != nil {
@@ -61,8 +61,8 @@ func (p *Process) Words(ctx context.Context) *shown.Words {
 	return words
 }
 
-// startedFrom reads the Idea that the process was started from, which its first event holds: the store has none before
-// the first one is sealed, and a Call may wait for a person before that.
+// startedFrom reads the Idea that the process was started from out of its first event. The store has no Idea before the
+// first one is sealed, and a Call may wait for a person before that.
 func (p *Process) startedFrom(ctx context.Context) (jsonval.Object, error) {
 	ctx = blobs.ForProcess(ctx, p.id)
 	events := p.client.temporal.GetWorkflowHistory(ctx, p.id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
@@ -79,7 +79,7 @@ func (p *Process) startedFrom(ctx context.Context) (jsonval.Object, error) {
 	return jsonval.AsObject(whole), err
 }
 
-// inWords tells a Call in the words of the business, with the large values that it and its case have in the store.
+// inWords describes a Call in the words of the business. It loads large values of the Call and its case from the store.
 func (a *Archive) inWords(ctx context.Context, w *shown.Words, tool string, params jsonval.Object, token string,
 	about shown.Case) (shown.Call, error) {
 	whole, err := a.values.Restore(ctx, jsonval.Object{"params": params, "state": about.State, "input": about.Input})
@@ -91,7 +91,7 @@ func (a *Archive) inWords(ctx context.Context, w *shown.Words, tool string, para
 		shown.Case{Input: read["input"], State: read["state"]}, LanguageOf(ctx)), nil
 }
 
-// addWords tells in the words of the business what waits, and why the LLM planned it.
+// addWords describes waiting Calls in the words of the business, and adds why the LLM planned them.
 func (p *Process) addWords(ctx context.Context, list []Approval) {
 	words, reasons := map[string]*shown.Words{}, map[string]map[string]string{}
 	for n := range list {
@@ -108,7 +108,7 @@ func (p *Process) addWords(ctx context.Context, list []Approval) {
 	}
 }
 
-// reasons are those that the LLM gave for the Calls of its latest Plan, by the id of the Call without its instance.
+// reasons returns the LLM's reasons for the Calls of its latest Plan, by the Call's id without the instance.
 func (p *Process) reasons(ctx context.Context) map[string]string {
 	var now protocol.PlanProgress
 	if err := p.client.query(ctx, p.id, protocol.QueryPlan, &now); err != nil {

@@ -8,8 +8,8 @@ import (
 	"go.temporal.io/sdk/temporal"
 )
 
-// redactingLogger keeps out of logs what histories encrypt: what tools and LLMs said when they failed. The error's code
-// stays; the rest is in the history, for holders of the keys.
+// redactingLogger keeps out of logs what histories encrypt: the error texts of tools and LLMs. The error's code stays
+// in the log; the text is in the history, for holders of the keys.
 type redactingLogger struct{ log.Logger }
 
 func (l redactingLogger) Debug(msg string, kv ...any) { l.Logger.Debug(msg, withoutTexts(kv)...) }
@@ -17,7 +17,7 @@ func (l redactingLogger) Info(msg string, kv ...any)  { l.Logger.Info(msg, witho
 func (l redactingLogger) Warn(msg string, kv ...any)  { l.Logger.Warn(msg, withoutTexts(kv)...) }
 func (l redactingLogger) Error(msg string, kv ...any) { l.Logger.Error(msg, withoutTexts(kv)...) }
 
-// With is for what the SDK adds to every line.
+// With also redacts the key-value pairs that the SDK adds to every line.
 func (l redactingLogger) With(kv ...any) log.Logger {
 	return redactingLogger{log.With(l.Logger, withoutTexts(kv)...)}
 }

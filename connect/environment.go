@@ -21,7 +21,7 @@ import (
 	"processidea/store/encryption"
 )
 
-// The variables for the places that a process uses beside Temporal.
+// These variables name the places that a process uses beside Temporal.
 const (
 	DataVariable  = "PROCESSIDEA_DATA"  // the folder of the embedded server, and of the store by default
 	StoreVariable = "PROCESSIDEA_STORE" // the store: a folder, or a bucket's URL
@@ -29,8 +29,8 @@ const (
 
 const defaultData = ".processidea"
 
-// DataFolder gives the folder for what a process keeps: the one that was asked for, else PROCESSIDEA_DATA, else
-// .processidea under the working directory.
+// DataFolder returns the folder for the data of processes: asked, else PROCESSIDEA_DATA, else .processidea under the
+// working directory.
 func DataFolder(asked string) (string, error) {
 	dir, err := filepath.Abs(cmp.Or(asked, os.Getenv(DataVariable), defaultData))
 	if err != nil {
@@ -39,15 +39,15 @@ func DataFolder(asked string) (string, error) {
 	return dir, nil
 }
 
-// StorePlace gives the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is absolute.
+// StorePlace returns the place of the store: PROCESSIDEA_STORE, else store under the data folder. A folder is absolute.
 func StorePlace(data string) string {
 	return StoreAt(cmp.Or(os.Getenv(StoreVariable), DataStore(data)))
 }
 
-// DataStore is the store that lies in a data folder.
+// DataStore returns the place of the store in a data folder.
 func DataStore(data string) string { return filepath.Join(data, "store") }
 
-// StoreAt gives the place of a store that somebody names: a folder, absolute, or a bucket's URL.
+// StoreAt makes a store's folder absolute, and returns a bucket's URL as it is.
 func StoreAt(place string) string {
 	if dir, err := filepath.Abs(place); err == nil && !strings.Contains(place, "://") {
 		return dir
@@ -55,13 +55,13 @@ func StoreAt(place string) string {
 	return place
 }
 
-// KeysFromEnvironment reads the keys of PROCESSIDEA_KEYS: none, nil, where it is not set.
+// KeysFromEnvironment reads the keys from PROCESSIDEA_KEYS; it returns nil if the variable is not set.
 func KeysFromEnvironment() (*encryption.Keys, error) {
 	return encryption.Parse(os.Getenv(encryption.KeysVariable))
 }
 
-// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. It is used once BeginStore has
-// found it, or begun it.
+// OpenStore opens the store at a place for a worker, with the keys of PROCESSIDEA_KEYS. The worker must call BeginStore
+// before it uses the store.
 func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blobs.Store, error) {
 	keys, err := KeysFromEnvironment()
 	if err != nil {
@@ -82,9 +82,9 @@ func OpenStore(ctx context.Context, place string, options ...blobs.Option) (*blo
 	return s, nil
 }
 
-// BeginStore makes sure that a store is there, or begins one. From then on nobody opens it without its keys: what a
-// worker encrypts, no starter writes in the clear. The error wraps blobs.ErrUnavailable where its folder is empty
-// although Temporal knows processes.
+// BeginStore makes sure that a store exists, or begins one. From then on nobody can open it without its keys, so that
+// no starter writes in the clear what a worker encrypts. The error wraps blobs.ErrUnavailable if the store's folder is
+// empty although Temporal knows processes.
 func BeginStore(ctx context.Context, c client.Client, s *blobs.Store) error {
 	unused, err := s.Unused()
 	if unused && err == nil {
@@ -103,7 +103,7 @@ func markStore(ctx context.Context, s *blobs.Store) error {
 	return s.NoteKeys(ctx)
 }
 
-// checkNoProcesses returns an error where Temporal knows processes, and with them a store in which their Ideas lie.
+// checkNoProcesses returns an error if Temporal knows processes: their Ideas must be in another store.
 func checkNoProcesses(ctx context.Context, c client.Client, place string) error {
 	n, err := c.CountWorkflow(ctx,
 		&workflowservice.CountWorkflowExecutionsRequest{Query: "WorkflowType = '" + protocol.ProcessType + "'"})
@@ -124,11 +124,11 @@ func checkNoProcesses(ctx context.Context, c client.Client, place string) error 
 		n.GetCount())
 }
 
-// TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY,
-// those for TLS, and the profiles of a configuration file. set is false where none of them says anything. Empty is
-// unset.
+// TemporalFromEnvironment reads how to reach Temporal from TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TEMPORAL_API_KEY, the
+// variables for TLS, and the profiles of a configuration file. set is false if none of them has a value. An empty
+// variable counts as unset.
 func TemporalFromEnvironment() (o client.Options, set bool, err error) {
-	// The library takes what is neither for unset, so that a program would go without TLS.
+	// The library takes any other value for unset, and the program would connect without TLS.
 	var wrong []error
 	for _, name := range []string{"TEMPORAL_TLS", "TEMPORAL_TLS_DISABLE_HOST_VERIFICATION"} {
 		switch text := os.Getenv(name); strings.ToLower(text) {
@@ -138,7 +138,7 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 				name, text))
 		}
 	}
-	// It takes a file that is not there for an empty one, and a program would go to another server than was meant.
+	// The library takes a missing file for an empty one, and the program would connect to the wrong server.
 	if file := os.Getenv("TEMPORAL_CONFIG_FILE"); file != "" {
 		if _, err := os.Stat(file); err != nil {
 			wrong = append(wrong, fmt.Errorf("connect: read how to reach Temporal: TEMPORAL_CONFIG_FILE: %w", err))
@@ -157,7 +157,7 @@ func TemporalFromEnvironment() (o client.Options, set bool, err error) {
 		return o, false, fmt.Errorf("connect: read how to reach Temporal: %w", err)
 	}
 	o.HostPort = cmp.Or(o.HostPort, client.DefaultHostPort)
-	// What names its kind of resolver, dns:///host:port, is gRPC's.
+	// An address with a resolver's scheme, such as dns:///host:port, is left to gRPC.
 	_, _, err = net.SplitHostPort(o.HostPort)
 	if (err != nil || strings.HasPrefix(o.HostPort, "http")) && !strings.Contains(o.HostPort, ":///") {
 		return o, false, fmt.Errorf("connect: read how to reach Temporal: the address %q: want host:port, such as %s",

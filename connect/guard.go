@@ -20,9 +20,9 @@ import (
 	"processidea/store/encryption"
 )
 
-// guardOption keeps tasks whose payloads cannot be decrypted from the worker. Workflow code that is handed such a
-// payload fails for good, drops a signal, or takes "Encoded failure" for what a tool said; the SDK asks no codec
-// before. Instead the workflow task is failed, and comes again until a worker has the key.
+// guardOption withholds tasks from the worker if their payloads cannot be decrypted. The SDK passes such payloads to
+// workflow code, which then fails for good, drops a signal, or takes "Encoded failure" for a tool's message. The guard
+// fails the workflow task instead; the server offers it again until a worker has the key.
 func guardOption(keys *encryption.Keys, logger log.Logger) grpc.DialOption {
 	g := &guard{keys: keys, log: logger}
 	return grpc.WithChainUnaryInterceptor(g.intercept)
@@ -59,7 +59,7 @@ func (g *guard) intercept(ctx context.Context, method string, req, reply any, cc
 	return nil
 }
 
-// pollRequest is what requests for tasks have in common.
+// pollRequest has the fields that all requests for tasks share.
 type pollRequest interface {
 	GetNamespace() string
 	GetIdentity() string
@@ -75,7 +75,7 @@ func (g *guard) checkWorkflowTask(ctx context.Context, cc *grpc.ClientConn, from
 	g.logMissingKey(err, t.GetWorkflowExecution().GetWorkflowId())
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalTimeout)
 	defer cancel()
-	// Where the server does not hear of it, the task times out: the same, later.
+	// If this request does not reach the server, the task times out: the same result, later.
 	_ = refuseTask(ctx, workflowservice.NewWorkflowServiceClient(cc), from, t, err)
 	return false
 }
@@ -96,7 +96,7 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, fr
 		return err
 	}
 	if t.GetAttempt() > 1 {
-		return nil // as the SDK does: were each attempt failed at once, they would follow each other without a pause
+		return nil // as the SDK does: if every attempt failed at once, the server would repeat them without a pause
 	}
 	_, err := c.RespondWorkflowTaskFailed(ctx, &workflowservice.RespondWorkflowTaskFailedRequest{
 		TaskToken: t.GetTaskToken(), Namespace: from.GetNamespace(), Identity: from.GetIdentity(),
@@ -106,8 +106,8 @@ func refuseTask(ctx context.Context, c workflowservice.WorkflowServiceClient, fr
 	return err
 }
 
-// dropActivityTask drops an activity task for which a key is missing, as if this worker had died with it: that is no
-// failure of a tool, and another worker may have the key. A payload that was altered is handed on, and fails.
+// dropActivityTask drops an activity task for which a key is missing, as if this worker had died with the task. A
+// missing key is no failure of a tool, and another worker may have it. An altered payload is passed on, and fails.
 func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollActivityTaskQueueResponse) {
 	err := g.checkDecryptable(ctx, t)
 	var missing *encryption.MissingKeyError
@@ -117,7 +117,7 @@ func (g *guard) dropActivityTask(ctx context.Context, t *workflowservice.PollAct
 	}
 }
 
-// checkDecryptable tries to decrypt every payload of a message. Of payloads in the store it compares the key id only.
+// checkDecryptable tries to decrypt every payload of a message. For payloads in the store it only compares the key id.
 func (g *guard) checkDecryptable(ctx context.Context, m proto.Message) error {
 	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error {
 		_, err := g.keys.OpenPayload(p)

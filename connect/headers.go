@@ -12,9 +12,9 @@ import (
 const resourceHeader = "temporal-resource-id"
 
 // ASCIIHeaders allows any character in workflow ids. SDK 1.50 copies the workflow id into a gRPC header, and gRPC
-// refuses headers that are not ASCII. The ids of our own workflows are ASCII; a query for another one, such as
-// "refunds/①", must answer that it does not exist. The header is a hint for routing between clusters, for which a
-// percent-encoded id serves as well.
+// refuses headers that are not ASCII. Our own workflows have ASCII ids, but a query for any other id, such as
+// "refunds/①", must return "not found". The header is a hint for routing between clusters, for which a percent-encoded
+// id serves as well.
 func ASCIIHeaders() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {

@@ -12,14 +12,14 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// retriedMethods are requests that the SDK does not retry, with the errors after which they are sent again: those of
-// lists and deletes, of which a server limits the rate (ten lists a second in a namespace), and queries.
+// retriedMethods maps requests that the SDK does not retry to a test of the errors after which they are sent again.
+// They are queries, and the lists and deletes whose rate a server limits (ten lists a second in a namespace).
 var retriedMethods = map[string]retry.RetriableFunc{
 	"ListWorkflowExecutions": isLimited, "GetWorkflowExecutionHistory": isLimited, "DeleteWorkflowExecution": isLimited,
 	"ListSchedules": isLimited, "DescribeSchedule": isLimited, "PatchSchedule": isLimited, "QueryWorkflow": isAbandoned,
 }
 
-// retryRefused retries such a request for some twenty seconds.
+// retryRefused retries the requests of retriedMethods for some twenty seconds.
 func retryRefused() grpc.DialOption {
 	again := retry.UnaryClientInterceptor()
 	options := []grpc.CallOption{ // after the SDK's options, which disable retries
@@ -37,8 +37,8 @@ func retryRefused() grpc.DialOption {
 	})
 }
 
-// isLimited reports whether a server has refused a request because it has taken many. A message that is too large has
-// the same code.
+// isLimited reports whether a server refused a request because of its rate limits. The details are checked because a
+// message that is too large has the same code.
 func isLimited(err error) bool {
 	s := status.Convert(err)
 	if s.Code() != codes.ResourceExhausted {
@@ -52,6 +52,6 @@ func isLimited(err error) bool {
 	return false
 }
 
-// isAbandoned reports whether the server gave up a query although the caller still waits: so it does where the worker
-// to which it passed the query leaves, or has forgotten the workflow, at that moment.
+// isAbandoned reports whether the server gave up a query although the caller still waits. That happens if the worker
+// that has the query shuts down, or evicts the workflow, at that moment.
 func isAbandoned(err error) bool { return status.Code(err) == codes.Canceled }

@@ -15,13 +15,13 @@ import (
 )
 
 // ClientOptions adds to a client's options how payloads are encoded, encrypted with the store's keys, and kept in the
-// store if they are large. Every client and every worker of a process needs the same, or it sees references to
-// payloads instead of payloads. The logger is told when a key is missing.
+// store if they are large. Every client and every worker of a process needs the same options, or it sees references to
+// payloads instead of payloads. Missing keys are reported to the logger.
 func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	o.DataConverter = DataConverter(store.Keys())
 	o.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{
 		DataConverter: o.DataConverter,
-		// Errors repeat what tools and LLMs said. Unencrypted they stay where operators read them.
+		// Errors repeat what tools and LLMs said. Without keys they stay readable, for operators.
 		EncodeCommonAttributes: store.Keys() != nil,
 	})
 	if store.Keys() != nil && o.Logger != nil {
@@ -43,12 +43,12 @@ func onThisMachine(hostPort string) bool {
 	return err == nil && (host == "localhost" || net.ParseIP(host).IsLoopback())
 }
 
-// DataConverter encodes values as all parts of the program do, and encrypts them where there are keys.
+// DataConverter encodes values as all parts of the program do, and encrypts them if there are keys.
 func DataConverter(keys *encryption.Keys) converter.DataConverter {
 	return converter.NewCodecDataConverter(protocol.DataConverter(), Codec(keys))
 }
 
-// Codec encrypts and decrypts payloads. What keeps a payload inline stays readable.
+// Codec encrypts and decrypts payloads. It leaves payloads that are marked as kept inline readable.
 func Codec(keys *encryption.Keys) converter.PayloadCodec {
 	return keys.Codec(converter.MetadataMessageType)
 }

@@ -10,8 +10,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// recoverOption has a request fail in whose interceptors something panics: the SDK asks for tasks on goroutines on
-// which nobody recovers.
+// recoverOption turns a panic in a request's interceptors into an error of that request. The SDK polls for tasks on
+// goroutines that recover no panic.
 func recoverOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {

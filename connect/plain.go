@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plainErrorsOption has errors of the connection say what failed, at which address, and what to do, in place of gRPC's
-// words: they end up before people, at every face.
+// plainErrorsOption replaces gRPC's texts for connection errors by what failed, at which address, and what to do.
+// People see these errors in every user interface.
 func plainErrorsOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -19,8 +19,9 @@ func plainErrorsOption() grpc.DialOption {
 	})
 }
 
-// plainError leaves what Temporal itself says as it is, but for a missing namespace, and all codes but one: a server
-// ends a stream at its deadline by cancelling it, which may arrive before the client's own clock strikes.
+// plainError leaves Temporal's own errors as they are, except for a missing namespace. It changes one code only: at its
+// deadline a server may cancel a stream before the client's own clock runs out, so such a Canceled becomes
+// DeadlineExceeded.
 func plainError(err error, target string) error {
 	s := status.Convert(err)
 	code := s.Code()
@@ -30,7 +31,7 @@ func plainError(err error, target string) error {
 	why := ""
 	switch {
 	case code == codes.NotFound && says("Namespace "):
-		p := s.Proto() // with its details, by which the SDK knows it
+		p := s.Proto() // with its details, from which the SDK recognizes the error
 		p.Message += " Make it (temporal operator namespace create), or set TEMPORAL_NAMESPACE to one that is there."
 		return status.ErrorProto(p)
 	case len(s.Details()) > 0:

@@ -2,8 +2,8 @@ package connect
 
 import "go.temporal.io/sdk/log"
 
-// QuietLogger leaves out what Temporal's SDK says below WARN, which tells nothing of processes. What this program logs
-// by way of the SDK, from workflows and activities, names its process and stays.
+// QuietLogger drops the lines of Temporal's SDK below WARN, which say nothing about processes. Lines that this program
+// logs through the SDK, from workflows and activities, have the key "process" and are kept.
 func QuietLogger(l log.Logger) log.Logger { return quietLogger{l} }
 
 type quietLogger struct{ log.Logger }
@@ -19,5 +19,5 @@ func (l quietLogger) Info(msg string, kv ...any) {
 	}
 }
 
-// With is for what the SDK adds to every line.
+// With keeps the logger quiet when the SDK adds key-value pairs to every line.
 func (l quietLogger) With(kv ...any) log.Logger { return quietLogger{log.With(l.Logger, kv...)} }

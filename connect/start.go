@@ -16,7 +16,7 @@ import (
 	"processidea/store/encryption"
 )
 
-// SearchAttributes are the attributes by which processes can be found in the Temporal UI, where they are registered.
+// SearchAttributes are the attributes for finding processes in the Temporal UI, if the server has them registered.
 var SearchAttributes = map[string]enumspb.IndexedValueType{
 	protocol.AttributeStatus:   enumspb.INDEXED_VALUE_TYPE_KEYWORD,
 	protocol.AttributePath:     enumspb.INDEXED_VALUE_TYPE_KEYWORD,
@@ -28,20 +28,20 @@ type StartProcess struct {
 	ID    string
 	Start protocol.ProcessStart
 	Idea  *ideafile.Idea
-	// File is the digest of what the process is started from; a second start with another one is refused.
+	// File is the digest of all that the process is started from. A second start with another digest is refused.
 	File string
-	// Version pins the process to a version; zero: it moves on with whatever is current.
+	// Version pins the process to a version; zero: the process moves to each version that becomes current.
 	Version Version
 }
 
-// ErrOtherFile means that a process of the id exists and was started from something else.
+// ErrOtherFile means that a process with the id exists, and was started from something else.
 var ErrOtherFile = errors.New("a process with this id was started from another file")
 
-// StartOrAttachProcess starts a process, or finds the one that was started under the same id from the same file.
+// StartOrAttachProcess starts a process, or finds the process that was started under the same id from the same file.
 func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string,
 	s StartProcess) (run client.WorkflowRun, attached bool, err error) {
-	// Nothing is sent where the process is there: a server may keep the input of a start that it refuses, in a history
-	// that belongs to no workflow, and nobody could erase it.
+	// No start is sent if the process exists. A server may keep the input of a start that it refuses, in a history that
+	// belongs to no workflow, and nobody could erase that input.
 	if run, err = attach(ctx, c, s); run != nil || err != nil {
 		return run, true, err
 	}
@@ -66,7 +66,7 @@ func StartOrAttachProcess(ctx context.Context, c client.Client, namespace string
 	case !errors.As(err, &started):
 		return nil, false, fmt.Errorf("connect: start process %s: %w", s.ID, err)
 	}
-	run, err = attach(ctx, c, s) // somebody else was quicker
+	run, err = attach(ctx, c, s) // another client started it first
 	if run == nil && err == nil {
 		err = fmt.Errorf("connect: start process %s: %w", s.ID, started)
 	}
@@ -89,8 +89,7 @@ func attach(ctx context.Context, c client.Client, s StartProcess) (client.Workfl
 	return c.GetWorkflow(ctx, s.ID, ""), nil
 }
 
-// ScheduledAction is what a Temporal Schedule does to start the process: each time under its id with the time behind
-// it.
+// ScheduledAction returns what a Temporal Schedule does to start the process: each start appends the time to the id.
 func ScheduledAction(ctx context.Context, c client.Client, namespace string,
 	s StartProcess) *client.ScheduleWorkflowAction {
 	attributes := s.searchAttributes(ctx, c, namespace)
@@ -113,7 +112,8 @@ func (s *StartProcess) memo() map[string]any {
 	return memo
 }
 
-// searchAttributes are those that the process begins with, where they are registered; it is told whether they are.
+// searchAttributes returns the initial attributes if they are registered, and sets s.Start.Attributes to whether they
+// are.
 func (s *StartProcess) searchAttributes(ctx context.Context, c client.Client,
 	namespace string) temporal.SearchAttributes {
 	if s.Start.Attributes = attributesRegistered(ctx, c, namespace); !s.Start.Attributes {

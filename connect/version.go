@@ -6,7 +6,7 @@ import "go.temporal.io/sdk/worker"
 // unversioned worker.
 type Version struct{ Deployment, BuildID string }
 
-// OfDeployment is the version as the SDK has it.
+// OfDeployment returns the version as a type of the SDK.
 func (v Version) OfDeployment() worker.WorkerDeploymentVersion {
 	return worker.WorkerDeploymentVersion{DeploymentName: v.Deployment, BuildID: v.BuildID}
 }

@@ -18,16 +18,16 @@ import (
 // storeMark precedes the id of a worker's store in its identity.
 const storeMark = " store:"
 
-// WorkerIdentity names a worker to Temporal, with the store that it works with.
+// WorkerIdentity returns the name of a worker for Temporal, with the id of its store.
 func WorkerIdentity(s *blobs.Store) string {
 	host, _ := os.Hostname()
 	return fmt.Sprintf("%d@%s%s%s", os.Getpid(), host, storeMark, s.ID())
 }
 
-// maxPollAge is after how long a worker that has not asked for work is one that is gone. A worker asks every minute.
+// maxPollAge is the time since its last poll after which a worker counts as gone. A worker polls every minute.
 const maxPollAge = 2 * time.Minute
 
-// StoresOfWorkers lists the ids of the stores with which workers work that answer now; empty where none does.
+// StoresOfWorkers lists the ids of the stores of all workers that poll now. It is empty if no worker does.
 func StoresOfWorkers(ctx context.Context, c client.Client) ([]string, error) {
 	d, err := c.DescribeTaskQueue(ctx, protocol.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
 	if err != nil {

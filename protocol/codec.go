@@ -81,7 +81,7 @@ func unmarshal(data []byte, to any) error {
 	return nil
 }
 
-// DecodeSignal reads the payload of a signal from another part of this program, which may be of a newer version:
+// DecodeSignal reads the payload of a signal from another part of this program. The sender may be a newer version:
 // unknown keys are ignored.
 func DecodeSignal[T any](raw converter.RawValue) (v T, err error) {
 	data, err := jsonData(raw)

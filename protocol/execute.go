@@ -18,27 +18,29 @@ type ExecuteInput struct {
 	Binding ideafile.ToolBinding `json:"binding"`
 	Params  map[string]any       `json:"params"`
 	Scopes  map[string]any       `json:"scopes,omitempty"`
-	// Rate is the Tool's limit, which all workers share; nil: none.
+	// Rate is the Tool's rate limit, which all workers share; nil: the Tool has none.
 	Rate *limit.Rule `json:"rate,omitempty"`
-	// Undoes is the Call that this one takes back; nil: none.
+	// Undoes is the Call that this one undoes; nil: it undoes no Call.
 	Undoes *ideafile.UndoneCall `json:"undoes,omitempty"`
-	// Spec is what the runner of the Binding's kind is told of the Tool, as ideafile.Tool.RunnerSpec returns it.
+	// Spec is the Tool's specification for the runner of the Binding's kind, as ideafile.Tool.RunnerSpec returns it.
 	Spec any `json:"spec,omitempty"`
-	// ParamsSchema is the Tool's parameter schema, given if Params hold large values that only the activity sees whole.
+	// ParamsSchema is the Tool's parameter schema. It is set if Params hold large values that only the activity can
+	// load.
 	ParamsSchema any `json:"form,omitempty"`
-	// Output and Landing are what the result must fit.
+	// Output and Contract are what the result must fit.
 	Output   any                      `json:"output,omitempty"`
 	Contract *statelog.ResultContract `json:"landing,omitempty"`
 	// WholeState is whether the result is for the whole State: it stays an object, however many keys it has.
 	WholeState bool `json:"wholeState,omitempty"`
-	// LostWorkers counts the workers that were lost while the Tool ran: each time it runs as another activity.
+	// LostWorkers counts the workers that were lost while the Tool ran. After each loss the Tool runs as a new
+	// activity.
 	LostWorkers int `json:"lost,omitempty"`
 	// Waits counts how often the Call has waited because the Tool's server refused it unread.
 	Waits int `json:"waits,omitempty"`
 }
 
-// IdempotencyKey returns the key under which the outside world knows the Call's effect. Of one that takes another back
-// it is the other's with /undo behind it, whichever process asks.
+// IdempotencyKey returns the key under which the outside world knows the Call's effect. For a Call that undoes another
+// it is the other Call's key with the suffix /undo, whichever process asks.
 func (in ExecuteInput) IdempotencyKey() string {
 	if in.Undoes == nil {
 		return IdempotencyKey(in.Process, in.Token, in.Call)
@@ -46,35 +48,35 @@ func (in ExecuteInput) IdempotencyKey() string {
 	return UndoKey(in.Undoes.Process, ideafile.InstanceTokenOfCallID(in.Undoes.CallID), in.Undoes.CallID)
 }
 
-// CombineInput is an update of values that lie in the store: what a Call's result changes, at each of its paths. What
-// comes back are the values after it, in the same order.
+// CombineInput is an update of values in the store: what a Call's result changes at each of its paths. The activity
+// returns the updated values in the same order.
 type CombineInput struct {
 	OutputMethod string                   `json:"method"`
 	Updates      []statelog.Update        `json:"updates"`
 	Contract     *statelog.ResultContract `json:"landing,omitempty"`
 }
 
-// VerifyProofInput is the proof of a decision, a compact JWS. What comes back is a proof.Finding.
+// VerifyProofInput is the proof of a decision, a compact JWS. The activity returns a proof.Finding.
 type VerifyProofInput struct {
 	JWS string `json:"jws"`
 }
 
-// BatchCall is one Call of a burst: pure Calls that run together in one activity. Timeout is its Tool's.
+// BatchCall is one Call of a burst: pure Calls that run together in one activity. Timeout is its Tool's timeout.
 type BatchCall struct {
 	ExecuteInput
 	Timeout time.Duration `json:"timeout"`
 }
 
-// BatchCallResult is what became of one Call of a burst.
+// BatchCallResult is the result of one Call of a burst.
 type BatchCallResult struct {
 	Value any `json:"value,omitempty"`
-	// Fault is why it failed.
+	// Fault is why the Call failed.
 	Fault *diag.Fault `json:"fault,omitempty"`
-	// IsRetryable is whether it may be tried again. Without a Fault it was not tried at all.
+	// IsRetryable is whether the Call may be tried again. Without a Fault the Call was not tried at all.
 	IsRetryable bool `json:"again,omitempty"`
 }
 
-// NewBatchCallResult turns what a Tool returned into what became of its Call.
+// NewBatchCallResult makes the result of a Call from what its Tool returned.
 func NewBatchCallResult(value any, err error) BatchCallResult {
 	if err == nil {
 		return BatchCallResult{Value: value}

@@ -20,7 +20,7 @@ func FaultCodeOf(err error) string {
 	return ""
 }
 
-// AttemptsLeft returns how many attempts a Call has that waits for its turn.
+// AttemptsLeft returns how many attempts remain to a Call that the Tool's server refused unread; at least 1.
 func AttemptsLeft(err error) (left int) {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
@@ -29,7 +29,7 @@ func AttemptsLeft(err error) (left int) {
 	return max(left, 1)
 }
 
-// RetryDelay returns how long an activity that failed is to wait before it is tried again.
+// RetryDelay returns how long to wait before a failed activity is tried again.
 func RetryDelay(err error) time.Duration {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) {
@@ -44,7 +44,7 @@ func IsWorkerLost(err error) bool {
 	return errors.As(err, &timeout) && timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT
 }
 
-// FaultOf words an activity's error for the LLM and for people.
+// FaultOf describes an activity's error for the LLM and for people.
 func FaultOf(err error) *diag.Fault {
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {

@@ -8,14 +8,14 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// anonymousInID replaces the token in workflow ids of the instance without one.
+// anonymousInID stands for the empty token of the anonymous instance in workflow ids.
 const anonymousInID = "main"
 
 const callMark = "~call"
 
-// InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's is: SDKs put
-// workflow ids into headers, which take nothing else. Either spelling of the token will do, if it is not one that must
-// be encoded.
+// InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's id is: SDKs put
+// workflow ids into headers, which must be ASCII. Both spellings of a token give the same id, unless the token must be
+// encoded.
 func InstanceID(process, token string) string { return process + "/" + tokenForID(token) }
 
 func tokenForID(token string) string {
@@ -30,14 +30,14 @@ func PartID(process string, number int) string {
 	return spelling.PartID(process, number)
 }
 
-// maxID is how long an id may be, in bytes: the databases of Temporal and of many others hold no more.
+// maxID is the maximum length of an id in bytes: databases, such as those of Temporal, hold no more.
 const maxID = 255
 
-// maxDelegateID leaves room after a delegate's id for the suffixes of its parts and instances.
+// maxDelegateID reserves space after a delegate's id for the suffixes of its parts and instances.
 const maxDelegateID = maxID - len("/"+spelling.PartMark+"/100000/") - spelling.MaxTypeable
 
-// DelegateID returns the workflow id of a Call's delegate. Where delegates within delegates make it too long, the ids
-// above are shortened.
+// DelegateID returns the workflow id of a Call's delegate. If nested delegates make the id too long, the ids above are
+// shortened.
 func DelegateID(process, call string) string {
 	return delegateID(process, "/"+callMark+"/"+ideafile.TypeableCallID(call))
 }
@@ -46,14 +46,14 @@ func delegateID(process, own string) string {
 	return spelling.ShortenID(process, process, maxDelegateID-len(own)) + own
 }
 
-// IsDelegateOf reports whether an id is that of the delegate of a Call of a process, or of a part.
+// IsDelegateOf reports whether id is the id of the delegate of a Call of a process, or of a part.
 func IsDelegateOf(id, process string) bool {
 	at := strings.LastIndex(id, "/"+callMark+"/")
 	return at >= 0 && delegateID(process, id[at:]) == id
 }
 
-// QueryForAllOf finds the workflows of a process in a list of workflows: its own, its instances', its parts' and its
-// delegates'.
+// QueryForAllOf returns a list query for all workflows of a process: its own, and those of its instances, parts and
+// delegates.
 func QueryForAllOf(process string) string {
 	quoted := func(id string) string {
 		return "'" + strings.ReplaceAll(strings.ReplaceAll(id, `\`, `\\`), "'", `\'`) + "'"
@@ -61,8 +61,8 @@ func QueryForAllOf(process string) string {
 	return "WorkflowId = " + quoted(process) + " OR WorkflowId STARTS_WITH " + quoted(process+"/")
 }
 
-// ParseInstanceID takes the workflow id of an instance apart, whichever way the token is spelled there; ok is false for
-// an id that is a process's. The word is empty for the anonymous instance.
+// ParseInstanceID splits the workflow id of an instance, in either spelling of the token. ok is false if the id is a
+// process's. The word is empty for the anonymous instance.
 func ParseInstanceID(id string) (process, word string, ok bool) {
 	at := strings.LastIndexByte(id, '/')
 	if at < 0 {
@@ -78,7 +78,7 @@ func ParseInstanceID(id string) (process, word string, ok bool) {
 	return process, word, true
 }
 
-// wordsAfterParts gives the words of a workflow's id behind the process that somebody started and the part of it.
+// wordsAfterParts returns the segments of a workflow id after the started process and its part.
 func wordsAfterParts(id string) []string {
 	words := strings.Split(id, "/")[1:]
 	for len(words) > 1 && words[0] == spelling.PartMark {
@@ -90,8 +90,8 @@ func wordsAfterParts(id string) []string {
 // IsStartedOrPart reports whether a workflow is a process that somebody started, or a part of one.
 func IsStartedOrPart(id string) bool { return len(wordsAfterParts(id)) == 0 }
 
-// IsOfInstance reports whether a workflow is an instance's of a process that somebody started, or of one of its parts,
-// or belongs to it, as the delegate of a Call does.
+// IsOfInstance reports whether a workflow belongs to an instance of a started process or of one of its parts: it is the
+// instance itself, or the delegate of one of its Calls.
 func IsOfInstance(id, token string) bool {
 	words := wordsAfterParts(id)
 	switch {
@@ -111,10 +111,10 @@ func IdempotencyKey(process, token, call string) string {
 	return spelling.ShortenID(key, key, maxID)
 }
 
-// LimitID is the workflow id of a limit, such as the name of a Tool. No process has one that begins so.
+// LimitID returns the workflow id of a limit, such as the name of a Tool. No process id begins with ~limit/.
 func LimitID(name string) string { return "~limit/" + name }
 
-// UndoKey is the IdempotencyKey under which a Call is taken back.
+// UndoKey returns the IdempotencyKey of the undoing of a Call.
 func UndoKey(process, token, call string) string {
 	key := fullCallKey(process, token, call) + "/undo"
 	return spelling.ShortenID(key, key, maxID)

@@ -13,7 +13,8 @@ type InstanceSetup struct {
 	// FirstRunID is the id of the process's first run: it stays the same across continue-as-new.
 	FirstRunID string         `json:"firstRunId"`
 	Tools      map[string]any `json:"tools"`
-	// Palette is the handle of the Tools where they are too many to travel: an instance loads those that its Calls use.
+	// Palette is the handle of the Tools if they are too large to travel: an instance loads the Tools that its Calls
+	// use.
 	Palette   any                             `json:"palette,omitempty"`
 	Context   []any                           `json:"context,omitempty"`
 	Bindings  map[string]ideafile.ToolBinding `json:"bindings"`
@@ -24,65 +25,65 @@ type InstanceSetup struct {
 	Path string `json:"path,omitempty"`
 	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
-	// Parent is the process that Process is a part of; nil: it is no part.
+	// Parent is the process that Process is a part of; nil: Process is no part.
 	Parent *ProcessRef `json:"whole,omitempty"`
-	// SaveActions: the server bills actions. Reports go by command, and no timer has an instance, a part or a delegate
-	// look whether its process is still there: workers look after all of them.
+	// SaveActions is set where the server bills actions. Then reports are sent by command, and instances, parts and
+	// delegates set no timer to check whether their process still exists: workers check all of them.
 	SaveActions bool `json:"saveActions,omitempty"`
-	// ReportsInLists: the process takes reports of several instances in one signal.
+	// ReportsInLists is whether the process accepts reports of several instances in one signal.
 	ReportsInLists bool `json:"reportsInLists,omitempty"`
 	// ContinueEvery is copied from the process's Start.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Servers are the MCP servers of the Idea.
 	Servers []ideafile.MCPServer `json:"servers,omitempty"`
-	// UndoOnFailure is whether an instance that fails takes back what it did.
+	// UndoOnFailure is whether an instance that fails undoes what it did.
 	UndoOnFailure bool `json:"undoOnFailure,omitempty"`
-	// Held is whether the process is paused: nothing starts until it goes on.
+	// Held is whether the process is paused: nothing starts until the process resumes.
 	Held bool `json:"held,omitempty"`
-	// Delegation, LLM and Replies are what the delegates of Calls begin with.
+	// Delegation, LLM and Replies are passed to the delegates of Calls.
 	Delegation DelegationContext `json:"delegation,omitzero"`
 	LLM        any               `json:"llm,omitempty"`
 	Replies    string            `json:"replies,omitempty"`
-	// StartedBy is who started the process, and Decided what was decided on Calls in the processes that it was forked
+	// StartedBy lists who started the process. Decided lists the decisions on Calls in the processes that it was forked
 	// from.
 	StartedBy []policy.Identity      `json:"startedBy,omitempty"`
 	Decided   []policy.PriorDecision `json:"decided,omitempty"`
 }
 
-// InstanceStart is what one instance has for itself.
+// InstanceStart is the input of one instance that other instances do not share.
 type InstanceStart struct {
 	Token   string `json:"token"`
 	Context []any  `json:"context,omitempty"`
-	// CausedBy is who has added or revised it; "" is somebody who did not say who they are.
+	// CausedBy lists who has added or revised the instance; "" is a person who gave no name.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
-	// Quota is what it may begin; nil: any number.
+	// Quota is what the instance may begin; nil: no limit.
 	Quota *turn.Quota `json:"quota,omitempty"`
-	// Reopened is what the instance goes on from that had ended; nil: it is new.
+	// Reopened is set if the instance had ended: the state from which it goes on; nil: the instance is new.
 	Reopened *ReopenedInstance `json:"reopened,omitempty"`
 }
 
-// ReopenedInstance is what an instance that had ended had reported to its process.
+// ReopenedInstance is what an ended instance had last reported to its process.
 type ReopenedInstance struct {
 	Writes        []statelog.Write  `json:"writes,omitempty"`
 	Calls         []turn.CallReport `json:"calls,omitempty"`
 	ClosedThrough int               `json:"closed,omitempty"`
-	// ReportNumber and HistoryLength belong to its last report; Corrections counts the corrections applied by then.
+	// ReportNumber and HistoryLength belong to its last report; CorrectionCount counts the corrections applied by then.
 	ReportNumber    int `json:"reports,omitempty"`
 	HistoryLength   int `json:"events,omitempty"`
 	CorrectionCount int `json:"corrected,omitempty"`
 	ReleaseNumber   int `json:"releases,omitempty"`
-	// Begun is what it has begun, with its delegates.
+	// Begun is what the instance has begun, its delegates included.
 	Begun turn.QuotaUse `json:"begun,omitzero"`
 }
 
-// InstanceResult is what an instance ends with.
+// InstanceResult is the final result of an instance.
 type InstanceResult struct {
 	Status ideafile.InstanceStatus `json:"status"`
 	State  any                     `json:"state"`
 }
 
-// Owners lists the processes with which an instance ends: its own, the one that this is a part of, and those that it is
-// a delegate of.
+// Owners lists the processes whose end ends an instance: its own process, the one that this is a part of, and those
+// that it is a delegate of.
 func (s InstanceSetup) Owners() []ProcessRef {
 	list := []ProcessRef{{ID: s.Process, FirstRunID: s.FirstRunID}}
 	if s.Parent != nil {

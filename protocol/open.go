@@ -6,19 +6,19 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 )
 
-// IsOpen reports whether a workflow has not ended. One that somebody paused through Temporal itself (temporal workflow
-// pause) has not: who took it for ended would end its instances, and collect its values.
+// IsOpen reports whether a workflow has not ended. A workflow that somebody paused through Temporal itself (temporal
+// workflow pause) is open: otherwise its instances would be ended, and its values collected.
 func IsOpen(s enumspb.WorkflowExecutionStatus) bool {
 	return s == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING || s == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED
 }
 
-// ProblemsAttribute is the search attribute by which Temporal tells of workflows whose tasks fail again and again.
+// ProblemsAttribute is the search attribute with which Temporal marks workflows whose tasks fail again and again.
 const ProblemsAttribute = "TemporalReportedProblems"
 
-// taskProblems are the entries of ProblemsAttribute that say so.
+// taskProblems are the values of ProblemsAttribute for failing workflow tasks.
 var taskProblems = []string{"category=WorkflowTaskFailed", "category=WorkflowTaskTimedOut"}
 
-// QueryForTaskProblems finds the workflows whose tasks fail.
+// QueryForTaskProblems returns a list query for the workflows whose tasks fail.
 func QueryForTaskProblems() string {
 	return ProblemsAttribute + " IN ('" + strings.Join(taskProblems, "', '") + "') AND ExecutionStatus = 'Running'"
 }

@@ -8,8 +8,7 @@ import (
 	"processidea/model/turn"
 )
 
-// SealInput is one Idea of the chain, before it has a digest. It has no JSON tags: the names of its fields are wire
-// names.
+// SealInput is one Idea of the chain, before it has a digest. It has no JSON tags: its field names are wire names.
 type SealInput struct {
 	Process string
 	At      int
@@ -18,19 +17,20 @@ type SealInput struct {
 	Brief   *turn.RequestInput
 	Calls   []ideafile.WrittenCall
 	Output  any
-	// Finished is what the solution said of itself.
+	// Finished is whether the solution says that it is finished.
 	Finished bool `json:",omitempty"`
 	// Notes are the solution's notes.
 	Notes string `json:",omitempty"`
-	// Request is the number of the Request that seals it; 0: none does.
+	// Request is the number of the Request that seals the Idea; 0: no Request does.
 	Request int `json:",omitempty"`
 	// Log is what changed the instances since the parent.
 	Log []turn.LogEntry `json:",omitempty"`
-	// LLMUsages say which LLM answered since the parent, the Request that seals it last; if none did, which one before.
+	// LLMUsages say which LLM answered since the parent; the Request that seals the Idea comes last. If no LLM answered
+	// since, they say which one answered before.
 	LLMUsages []turn.LLMUsage `json:"LLM,omitempty"`
-	// Parts are the Ideas of its parts that the Idea of a split process was made of.
+	// Parts are, for a split process, the Ideas of the parts that this Idea was made from.
 	Parts []PartIdea `json:",omitempty"`
-	// Quality is what it came to that answers were asked for twice; nil: none was.
+	// Quality is the result of asking for answers twice; nil: no answer was asked for twice.
 	Quality *quality.Report `json:",omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.
 	Delegation DelegationContext `json:",omitzero"`
@@ -50,7 +50,7 @@ type IdeaRef struct {
 	Place  string `json:"place"`
 }
 
-// GatherInput is what an Idea of a split process is made of.
+// GatherInput is what an Idea of a split process is made from.
 type GatherInput struct {
 	Process string `json:"process"`
 	// Idea is the Idea file's content, with every correction.
@@ -61,17 +61,17 @@ type GatherInput struct {
 	Parent string `json:"parent,omitempty"`
 	At     int    `json:"at"`
 	Output any    `json:"output"`
-	// Log is what people decided on the whole process since the previous Idea, and LLMUsages say which LLM answered to
-	// it.
+	// Log lists people's decisions on the whole process since the previous Idea. LLMUsages say which LLM answered the
+	// whole process in that time.
 	Log       []turn.LogEntry `json:"log,omitempty"`
 	LLMUsages []turn.LLMUsage `json:"llm,omitempty"`
 	// WithoutStates leaves the States out of the answer.
 	WithoutStates bool `json:"stateless,omitempty"`
-	// Wirings are what Output is to be made of, in order; none: it is as given.
+	// Wirings are the recipes for Output, in order; with none, Output is used as given.
 	Wirings []loop.Wiring `json:"wirings,omitempty"`
-	// Quality is what it came to that answers were asked for twice; nil: none was.
+	// Quality is the result of asking for answers twice; nil: no answer was asked for twice.
 	Quality *quality.Report `json:"quality,omitempty"`
-	// StatesOnly is whether nothing is to be sealed.
+	// StatesOnly is whether nothing is to be sealed: only the States are gathered.
 	StatesOnly bool `json:"statesOnly,omitempty"`
 	// Delegation has the files that the Idea carries for its delegates.
 	Delegation DelegationContext `json:"delegation,omitzero"`
@@ -84,18 +84,18 @@ type GatherPart struct {
 	Tokens  []string `json:"tokens"`
 	// Statuses are the instances' statuses, by token.
 	Statuses map[string]ideafile.InstanceStatus `json:"statuses"`
-	// Since is the latest Idea of the part whose log was taken in before.
+	// Since is the number of the part's latest Idea whose log has already been gathered.
 	Since int `json:"since,omitempty"`
 }
 
 // ForwardedSignalID is the id of a steering signal that a split process passes on to its parts.
 const ForwardedSignalID = "~whole"
 
-// GatherResult is what Gather found and sealed.
+// GatherResult is what the activity Gather found and sealed.
 type GatherResult struct {
 	States map[string]any `json:"states"` // by token
 	Last   IdeaRef        `json:"last"`
-	// Output is what the Wirings made; Fault is why they make none: nothing is sealed then.
+	// Output is what the Wirings made. Fault is why they could not; then nothing is sealed.
 	Output any         `json:"output,omitempty"`
 	Fault  *diag.Fault `json:"fault,omitempty"`
 }

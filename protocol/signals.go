@@ -12,19 +12,19 @@ type CallsSignal struct {
 	Request int                  `json:"request"`
 	Calls   []turn.DeliveredCall `json:"calls,omitempty"`
 	Results []SentAnswer         `json:"results,omitempty"`
-	// Last is whether nothing more of the Request comes.
+	// Last is whether this is the last signal for the Request.
 	Last bool `json:"last,omitempty"`
-	// Rest is whether the process sends it, after the Request broke off.
+	// Rest is whether the process sends the Calls, after the Request broke off.
 	Rest bool `json:"rest,omitempty"`
-	// Review is whether it brings no new Calls, and a person must look at those that have not started, as their Why
-	// says.
+	// Review is whether the signal has no new Calls, but a person must look at the Calls that have not started, as
+	// their Why says.
 	Review bool `json:"review,omitempty"`
-	// CausedBy is who has added or revised the instance before the Calls were planned.
+	// CausedBy lists who has added or revised the instance before the Calls were planned.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
-// SentAnswer is the result of a latent Call that was asked for by itself or, if Fitted, a Call's parameters as the LLM
-// fitted them to the Tool's schema.
+// SentAnswer is the result of a latent Call that the LLM was asked for separately or, if Fitted, a Call's parameters
+// that the LLM fitted to the Tool's schema.
 type SentAnswer struct {
 	Call   string         `json:"call"`
 	Output any            `json:"output"`
@@ -32,64 +32,64 @@ type SentAnswer struct {
 	Fitted bool           `json:"fitted,omitempty"`
 }
 
-// CloseSignal closes a Request that broke off: the instance accepts no more Calls of it from its sender.
+// CloseSignal closes a Request that broke off: the instance accepts no more of its Calls from the Request activity.
 type CloseSignal struct {
 	Request int `json:"request"`
-	// RestComes is whether the process sends the rest, once it knows what every instance has accepted: until then the
-	// Request is open.
+	// RestComes is whether the process will send the rest of the Calls, once it knows what every instance has accepted.
+	// Until then the Request stays open.
 	RestComes bool `json:"restComes,omitempty"`
-	// TellCalls is whether the process wants to be told all Calls of the Request again, as they were written: it has
-	// not got the reply.
+	// TellCalls is whether the instance must report all Calls of the Request again, as they were written, because the
+	// process has not received the reply.
 	TellCalls bool `json:"tellCalls,omitempty"`
 }
 
-// RequestHeldUpSignal tells a process what a Request of it waits for; nil: nothing any more, it goes on.
+// RequestHeldUpSignal tells a process what its Request waits for; HeldUp nil: it no longer waits.
 type RequestHeldUpSignal struct {
 	Request int          `json:"request"`
 	HeldUp  *turn.HeldUp `json:"heldUp,omitempty"`
 }
 
-// WorkerHoldUpSignal tells a process what a cause is about; nil: it is gone.
+// WorkerHoldUpSignal reports to a process a cause that holds it up; HeldUp nil: the cause is gone.
 type WorkerHoldUpSignal struct {
 	Cause  string       `json:"cause"`
 	HeldUp *turn.HeldUp `json:"heldUp,omitempty"`
-	// Worker is who tells of its own Calls alone, and withdraws nobody else's; empty: the cause is the same for all.
+	// Worker is the sender if it reports only its own Calls: it withdraws no report of others. Empty: the cause is the
+	// same for all workers.
 	Worker string `json:"worker,omitempty"`
 }
 
-// EndSignal ends an instance with a status, or has it take back first what it did.
+// EndSignal ends an instance with a status, or first makes it undo what it did.
 type EndSignal struct {
 	Status ideafile.InstanceStatus `json:"status"`
 	Undo   bool                    `json:"undo,omitempty"`
-	// UndoOf is what of it a person has taken back, while the process is paused; nil: all.
+	// UndoOf is what a person has chosen to undo in the instance while the process is paused; nil: all.
 	UndoOf *approval.UndoOrder `json:"undoOf,omitempty"`
-	// CausedBy is who has it taken back.
+	// CausedBy lists who ordered the undoing.
 	CausedBy []policy.Identity `json:"causedBy,omitempty"`
 }
 
-// HoldSignal makes an instance start nothing new, or lets it go on, and its delegates with it.
+// HoldSignal stops an instance and its delegates from starting anything new, or lets them resume.
 type HoldSignal struct {
 	Held bool `json:"held"`
-	// Report is whether the process wants to hear what the instance has done until now.
+	// Report is whether the process wants a report of what the instance has done until now.
 	Report bool   `json:"report,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	// Resume lets the delegates go on that are paused, although the instance was not held.
+	// Resume resumes delegates that are paused, although the instance was not held.
 	Resume bool `json:"resume,omitempty"`
-	// ReleaseNumber counts, where a pause ends, how often the process has let the instance go on.
+	// ReleaseNumber counts how often the process has released the instance from a pause. It is set when a pause ends.
 	ReleaseNumber int `json:"releases,omitempty"`
-	// Quota is what it may begin from now on; nil: what it was told before.
+	// Quota is what the instance may begin from now on; nil: its quota does not change.
 	Quota *turn.Quota `json:"quota,omitempty"`
 }
 
-// SteerChildSignal pauses a part or a delegate, lets it go on, or allows it more. The process that it works for sends
-// it.
+// SteerChildSignal pauses or resumes a part or a delegate, or raises its quota. Its parent sends it.
 type SteerChildSignal struct {
 	Steer  string      `json:"steer,omitempty"` // pause or resume; empty: neither
 	Reason string      `json:"reason,omitempty"`
 	Quota  *turn.Quota `json:"quota,omitempty"`
 }
 
-// CorrectionSignal brings a person's correction to an instance: messages that come after all others.
+// CorrectionSignal passes a person's correction to an instance: messages that come after all others.
 type CorrectionSignal struct {
 	Context []any  `json:"context"`
 	By      string `json:"by,omitempty"`

@@ -10,7 +10,7 @@ import (
 	"processidea/model/turn"
 )
 
-// ProcessStart is what a process starts from. It is self-contained: no worker needs the files it was made of.
+// ProcessStart is the input of a process. It is self-contained: no worker needs the files that it was made from.
 type ProcessStart struct {
 	// Idea is the Idea file's content, with large values in the store.
 	Idea jsonval.Object `json:"idea"`
@@ -18,27 +18,27 @@ type ProcessStart struct {
 	Replies string `json:"replies,omitempty"`
 	// Attributes is whether the search attributes are registered with the server.
 	Attributes bool `json:"attributes,omitempty"`
-	// ContinueEvery is after how many passes of its main loop a workflow continues as new; 0: when Temporal suggests
-	// it. Only tests set it.
+	// ContinueEvery is the number of passes of its main loop after which a workflow continues as new; 0: when Temporal
+	// suggests it. Only tests set it.
 	ContinueEvery int `json:"continueEvery,omitempty"`
 	// Part states which part of which process this one is; nil if it is not a part.
 	Part *PartRef `json:"part,omitempty"`
 	// WithSolution resumes the Calls of the Idea's solution, except those that its record calls done.
 	WithSolution bool `json:"withSolution,omitempty"`
-	// Quota is what the process that this one is a part or a delegate of allows; nil: any number.
+	// Quota is what the process may begin if it is a part or a delegate; nil: no limit.
 	Quota *turn.Quota `json:"quota,omitempty"`
-	// Delegation is what the process knows of delegates, and whether it is one.
+	// Delegation is what the process knows of delegates, and whether the process is one.
 	Delegation DelegationContext `json:"delegation,omitzero"`
-	// StartedBy is who started the process, according to the start; for a delegate, who started the process that it
+	// StartedBy lists who started the process, as the starter said; for a delegate, who started the process that it
 	// works for.
 	StartedBy []policy.Identity `json:"startedBy,omitempty"`
-	// ByHand is who began processes of a schedule by hand, in the order of time.
+	// ByHand lists who started processes of a schedule by hand, in the order of time.
 	ByHand []ManualStart `json:"byHand,omitempty"`
 	// SaveActions is inherited from the process that this one is a part or a delegate of: see InstanceSetup.
 	SaveActions bool `json:"saveActions,omitempty"`
 }
 
-// ManualStart is who began a process of a schedule by hand, and when; an empty By did not say who they are.
+// ManualStart is a start of a schedule's process by hand: by whom, and when. By is empty if the person gave no name.
 type ManualStart struct {
 	By string `json:"by"`
 	policy.Account
@@ -48,7 +48,7 @@ type ManualStart struct {
 // manualStartTolerance bounds how far the time in the id of a scheduled process may be from the time of a manual start.
 const manualStartTolerance = time.Minute
 
-// Starters lists who started the process with an id: StartedBy, and who began it by hand where it is one of a schedule.
+// Starters lists who started the process with an id: StartedBy and, in a schedule, the person who started it by hand.
 func (s ProcessStart) Starters(process string) []policy.Identity {
 	list := slices.Clone(s.StartedBy)
 	at, err := time.Parse(time.RFC3339, process[max(0, len(process)-len("2026-11-23T02:00:00Z")):])
@@ -81,7 +81,7 @@ const MaxPendingChildStarts = 200
 // MemoSimulated is the memo field of a simulated process: no real Tool was run.
 const MemoSimulated = "simulated"
 
-// UndoesMeta is the key of an Idea's meta that says what its process takes back: {"process", "by", "reason"}; and the
+// UndoesMeta is the key of an Idea's meta that says what its process undoes: {"process", "by", "reason"}; and the
 // memo field that names that process.
 const UndoesMeta = "undoes"
 

@@ -3,23 +3,23 @@ package protocol
 import "time"
 
 const (
-	// HeartbeatTimeout is after how long without a heartbeat a worker counts as lost that says nothing else: one beside
-	// an embedded server, where heartbeats cost nothing. It is also the shortest time that a worker may be given.
+	// HeartbeatTimeout is the time without a heartbeat after which a worker counts as lost, unless the worker sets
+	// another. It suits a worker beside an embedded server, where heartbeats cost nothing. No worker may set a shorter
+	// time.
 	HeartbeatTimeout = 5 * time.Second
-	// HeartbeatLost is the error type by which a retry policy knows an activity whose worker was lost.
+	// HeartbeatLost is the error type with which a retry policy recognizes an activity whose worker was lost.
 	HeartbeatLost = "TemporalTimeout:Heartbeat"
-	// DiscoverPatience is how long the MCP servers of a process may take, together, to start and to list their tools:
-	// time enough for one that is installed when it is first run. One that has not answered by then is not asked again
-	// by itself.
+	// DiscoverPatience is the time that all MCP servers of a process together have to start and to list their tools:
+	// enough to install one on its first run. A server that has not answered by then is not asked again automatically.
 	DiscoverPatience = 150 * time.Second
 )
 
-// minHeartbeatInterval keeps a ticker possible for the shortest timeouts: it must be above zero.
+// minHeartbeatInterval keeps the interval above zero for the shortest timeouts, as a ticker requires.
 const minHeartbeatInterval = time.Millisecond
 
-// HeartbeatInterval returns how often an activity sends a heartbeat, always above zero. An activity whose heartbeat is
-// late has a third of the timeout left, and three seconds at least where the timeout is long enough for that. The
-// server shortens a heartbeat timeout to the activity's own timeout, so that it may be far below HeartbeatTimeout.
+// HeartbeatInterval returns the interval between an activity's heartbeats, always above zero. It leaves a third of the
+// timeout for a late heartbeat, and at least three seconds if the timeout is long enough for that. The server shortens
+// a heartbeat timeout to the activity's own timeout, so the timeout may be far below HeartbeatTimeout.
 func HeartbeatInterval(timeout time.Duration) time.Duration {
 	return max(timeout-max(timeout/3, 3*time.Second), timeout/3, minHeartbeatInterval)
 }

@@ -9,30 +9,31 @@ import (
 	"processidea/model/turn"
 )
 
-// InlinePayload marks answers to queries. They stay in the payload whatever their size, since people without our
-// store read them.
+// InlinePayload marks answers to queries. They stay in the payload at any size, since people read them without access
+// to our store.
 type InlinePayload interface{ inline() }
 
 // WaitingForPerson begins each line of ProcessView.Waiting that is about a pending approval, or a Plan.
 const WaitingForPerson = "a person: "
 
-// WaitingForPlanDecision begins the ones about a Plan.
+// WaitingForPlanDecision begins each of these lines that is about a Plan.
 const WaitingForPlanDecision = WaitingForPerson + "the Plan "
 
 // WaitingForLLM begins the line of ProcessView.Waiting that is about the Request under way.
 const WaitingForLLM = "Request "
 
-// ProcessView answers the query "status" of a process: as `run --json` without States, and what it waits for.
+// ProcessView answers the query "status" of a process: the fields of `run --json` without States, and what the process
+// waits for.
 type ProcessView struct {
 	loop.Result
 	// Waiting tells people what the process waits for.
 	Waiting []string `json:"waiting"`
 	// Awaiting counts the Calls, and the Plans, that wait for a person.
 	Awaiting int `json:"awaiting"`
-	// Refusals are the last hundred signals that changed nothing, Refused counts them all.
+	// Refusals are the last hundred signals that changed nothing; Refused counts all of them.
 	Refusals []approval.Fate `json:"refusals"`
 	Refused  int             `json:"refused"`
-	// Orders are the standing orders that people gave, those that have ended included.
+	// Orders are people's standing orders, ended ones included.
 	Orders approval.Orders `json:"orders,omitempty"`
 	// Parts are the parts of a split process: their instances are <process of the part>/<token>.
 	Parts []PartView `json:"parts,omitempty"`
@@ -64,15 +65,15 @@ type OutcomeQuestion struct {
 	IDs []string `json:"ids"`
 }
 
-// OutcomeAnswer answers it, in the order of the ids.
+// OutcomeAnswer answers an OutcomeQuestion, in the order of its ids.
 type OutcomeAnswer struct {
 	Acts []approval.Outcome `json:"acts"`
 }
 
 func (OutcomeAnswer) inline() {}
 
-// ApprovalContext is what a person who decides on a Call sees of its instance: its State as it is now, and its own
-// input. Both are nil where they would make an answer too large: the instance's own answer has them.
+// ApprovalContext shows the person who decides on a Call the instance's current State and its own input. Both are nil
+// if they would make the answer too large; then the instance's own answer has them.
 type ApprovalContext struct {
 	Input any `json:"input,omitempty"`
 	State any `json:"state,omitempty"`
@@ -92,34 +93,35 @@ type Approval struct {
 	Instance string `json:"instance"`
 	approval.Pending
 	ApprovalContext
-	// The workflow reports only what runs. The reader of the answer adds Call and Reasoning.
+	// The workflow reports only the Call that would run. The reader of the answer adds Call and Reasoning.
 	shown.Call
-	// Reasoning is the reason that the LLM gave for the Call, where it did.
+	// Reasoning is the reason that the LLM gave for the Call, if it gave one.
 	Reasoning string `json:"reasoning,omitempty"`
 }
 
 // ProcessApprovals answers the query "approvals" of a process.
 type ProcessApprovals struct {
 	Approvals []Approval `json:"approvals"`
-	// Plans are those that wait as a whole.
+	// Plans are the Plans that wait as a whole.
 	Plans []PlanView `json:"plans,omitempty"`
 }
 
 func (ProcessApprovals) inline() {}
 
-// PlanView is a Plan that waits for a person, with the process whose Plan it is: of a split one, the part.
+// PlanView is a Plan that waits for a person. Process is the process of the Plan; in a split process, the part.
 type PlanView struct {
 	Process string `json:"process"`
 	approval.Plan
 	// Excluded are the people whom rules exclude from the decision; nil if there are none, or if an older worker
 	// answered.
 	Excluded *approval.Excluded `json:"excluded,omitempty"`
-	// Deputies are the remarks that name deputies of who may decide; the whole knows those of its parts.
+	// Deputies are the remarks that name deputies of those who may decide; in a split process only the whole has those
+	// for all its parts.
 	Deputies []approval.Decision `json:"deputies,omitempty"`
 }
 
-// PlanProgress answers the query "plan" of a process: the Calls of its latest Plan, and in how many instances each
-// has which status. Of a process that is split the parts know.
+// PlanProgress answers the query "plan" of a process: for each Call of its latest Plan, the number of instances per
+// status. In a split process only the parts can answer.
 type PlanProgress struct {
 	Calls []turn.CallCount `json:"calls"`
 }

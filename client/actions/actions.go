@@ -1,6 +1,7 @@
 // Package actions counts what a hosted Temporal server bills. Its documentation calls these actions, and lists them at
-// https://docs.temporal.io/cloud/actions; the open-source server counts the same ones for its metric "action". Most are
-// in histories. Queries and heartbeats are not, and are counted where they are sent to the server.
+// https://docs.temporal.io/cloud/actions. The open-source server counts the same actions for its metric "action".
+// Histories show most of them. Queries and heartbeats are in no history, and are counted when they are sent to the
+// server.
 package actions
 
 import (
@@ -67,10 +68,10 @@ const (
 // Counter counts the actions of histories.
 type Counter struct {
 	Counts Counts
-	task   int64 // the event by which the workflow task was completed that left the last marker
+	task   int64 // the completed event of the workflow task that left the last marker
 }
 
-// NewCounter returns one that has counted nothing.
+// NewCounter returns a Counter that has counted nothing.
 func NewCounter() *Counter { return &Counter{Counts: Counts{}} }
 
 // ofEvents maps each type of event that is billed as one action to its kind.
@@ -78,7 +79,7 @@ var ofEvents = map[enums.EventType]string{
 	enums.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:               Starts,
 	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED: Children,
 	enums.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED:              Signals,
-	// Where the other workflow was not there, the attempt counts all the same.
+	// A failed start or signal of another workflow counts as an attempt.
 	enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_FAILED:     Starts,
 	enums.EVENT_TYPE_SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED: Signals,
 	enums.EVENT_TYPE_TIMER_STARTED:                             Timers,
@@ -87,7 +88,7 @@ var ofEvents = map[enums.EventType]string{
 	enums.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED:        Updates,
 }
 
-// Add counts an event. Those of a run come one after the other, from the first.
+// Add counts an event. The events of a run must be added in order, from the first.
 func (c *Counter) Add(e *history.HistoryEvent) {
 	if kind, ok := ofEvents[e.GetEventType()]; ok {
 		c.Counts[kind]++

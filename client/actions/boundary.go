@@ -10,14 +10,14 @@ import (
 	"google.golang.org/grpc"
 )
 
-// Boundary counts what leaves for the server on a connection. It is safe for concurrent use.
+// Boundary counts requests that a connection sends to the server. It is safe for concurrent use.
 type Boundary struct {
 	mu     sync.Mutex
 	counts Counts
 	polls  int
 }
 
-// Interceptor is for the connection of a client or worker.
+// Interceptor returns the interceptor for the connection of a client or worker.
 func (b *Boundary) Interceptor() grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption) error {
@@ -34,7 +34,7 @@ func (b *Boundary) note(method string, req any) {
 	}
 	switch method {
 	case "QueryWorkflow":
-		// What the Temporal UI asks a workflow for its details is not billed.
+		// The Temporal UI's query for a workflow's details is not billed.
 		if q, ok := req.(*workflowservice.QueryWorkflowRequest); !ok ||
 			q.GetQuery().GetQueryType() != "__temporal_workflow_metadata" {
 			b.counts[Queries]++
@@ -46,14 +46,14 @@ func (b *Boundary) note(method string, req any) {
 	}
 }
 
-// Counts returns the actions that no history shows.
+// Counts returns the actions that are in no history.
 func (b *Boundary) Counts() Counts {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.counts)
 }
 
-// Polls is how often a worker asked for tasks. It is not billed.
+// Polls returns how often a worker asked for tasks. Polls are not billed.
 func (b *Boundary) Polls() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package backtest runs the files of a new process over the instances of processes that have finished, with the results
-// that Calls had there, and reports what would differ: see learn/backtest, which does it.
+// Package backtest runs the files of a new process over the instances of finished processes, with the results that
+// Calls had there, and reports what would differ. Package learn/backtest does the comparison.
 //
 //	report, problems, err := backtest.Run(ctx, archive, source, tools, backtest.Options{Processes: []string{"refunds-1"}})
 //
-// Chains are read from the store; no server is needed, and none is touched. Requests are answered by what the LLM
-// planned then, by recorded replies (Source.Replies) or by an LLM (Options.LLM).
+// Chains are read from the store, without a server. Requests are answered by what the LLM planned in the finished
+// processes, by recorded replies (Source.Replies) or by an LLM (Options.LLM).
 package backtest

@@ -25,11 +25,11 @@ type asker struct {
 	ctx    context.Context
 	client *llm.Client
 	store  *blobs.Store
-	// scripted: the replies are recorded, and the number of a Request says which one answers it.
+	// scripted: the replies are recorded, and each answers the Request with its number.
 	scripted bool
 }
 
-// choosePlanner says who answers Requests; stop ends what was started for it.
+// choosePlanner chooses who answers Requests; stop releases what was started for it.
 func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 	store *blobs.Store) (p backtest.Planner, plans string, stop func(), err error) {
 	switch {
@@ -43,7 +43,7 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 		return nil, "", nil, err
 	}
 	for n := range replies {
-		replies[n].TTFT, replies[n].TPS = 0, 0 // nobody watches
+		replies[n].TTFT, replies[n].TPS = 0, 0 // nobody watches, so no delay is needed
 	}
 	server, err := rehearsal.Start(replies, rehearsal.WithoutLog())
 	if err != nil {
@@ -59,7 +59,7 @@ func choosePlanner(ctx context.Context, d *ideafiles.Definition, o Options,
 
 const (
 	maxAttempts = 3               // of one Request
-	firstWait   = 2 * time.Second // before the second attempt, where the server names no time
+	firstWait   = 2 * time.Second // before the second attempt, if the server names no time
 )
 
 // Reply asks for the solution of one Request.
@@ -74,7 +74,7 @@ func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 		OnCall: func(_ int, raw json.RawMessage) {
 			v, err := jsonval.Decode(raw)
 			if err != nil {
-				v = string(raw) // a broken Call is refused as it is
+				v = string(raw) // a broken Call is refused later, as it is
 			}
 			out.Calls = append(out.Calls, v)
 		},
@@ -98,7 +98,7 @@ func (a *asker) Reply(idea *ideafile.Idea, bindings map[string]ideafile.ToolBind
 	return out, err
 }
 
-// stream asks until there is an answer, a few times at most.
+// stream repeats the request until there is an answer, for at most maxAttempts.
 func (a *asker) stream(question llm.Request) (*llm.Reply, error) {
 	wait := firstWait
 	for attempt := 1; ; attempt++ {

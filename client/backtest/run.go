@@ -15,13 +15,14 @@ import (
 
 // Options select the processes and the planner.
 type Options struct {
-	// Processes have finished, and have their chains in the store. At least one.
+	// Processes are at least one. They have finished, and have their chains in the store.
 	Processes []string
-	// LLM answers Requests; nil: the replies of the source or, where it names none, what the LLM planned then.
+	// LLM answers Requests. Nil: the replies of the source do or, if it has none, what the LLM planned in the past
+	// processes.
 	LLM *llm.Client
 }
 
-// Who answers the Requests of the new Idea.
+// These are the values of Report.Plans.
 const (
 	ByRecordedPlans = "past"
 	ByReplies       = "replies"
@@ -35,9 +36,9 @@ type Report struct {
 	Plans string `json:"plans"` // who answered Requests: ByRecordedPlans, ByReplies or ByLLM
 }
 
-// Run runs the files of a process over the instances of others. It gives the warnings too; the error is an
-// *ideafiles.InvalidError where something is wrong with the files, wraps client.ErrNotFound for a process without a
-// chain, and client.ErrInvalid for one that has not finished or was simulated.
+// Run runs the files of a process over the instances of others. It also returns the warnings. The error is an
+// *ideafiles.InvalidError if the files have mistakes. It wraps client.ErrNotFound for a process without a chain, and
+// client.ErrInvalid for a process that has not finished or was simulated.
 func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known ideafiles.Tools,
 	o Options) (*Report, diag.Problems, error) {
 	if len(o.Processes) == 0 {
@@ -61,7 +62,7 @@ func Run(ctx context.Context, archive *client.Archive, s ideafiles.Source, known
 	if err != nil {
 		return nil, nil, err
 	}
-	known.OtherWorkers = true // nothing runs here, so that what a Tool is run by need not be known
+	known.OtherWorkers = true // nothing runs here: a Tool without a known runner is only a warning
 	whole, err := backtest.WithDataOf(d.Read, past[0])
 	if err != nil {
 		return nil, nil, kind.Of(client.ErrInvalid, err)
@@ -97,8 +98,8 @@ func readFinishedProcesses(ctx context.Context, archive *client.Archive, ids []s
 	return past, nil
 }
 
-// warnings are what is wrong with the new Idea beyond its form, as far as it is in the file: what comes of it is among
-// the differences.
+// warnings returns the mistakes in the new Idea beyond its form, as far as they are in the file. Their effects are
+// among the differences.
 func warnings(known ideafiles.Tools, file, whole *ideafile.Idea) (problems diag.Problems) {
 	if whole == nil {
 		return nil

@@ -10,17 +10,17 @@ import (
 	"processidea/model/jsonschema"
 )
 
-// Selection says which of the Calls that wait are meant: those that fit everything that is given.
+// Selection selects the waiting Calls that match all its fields.
 type Selection struct {
 	Tool string
-	// Where is a JSON Schema over the parameters, as they would run; nil: any. A value from JSON.
+	// Where is a JSON Schema over the parameters, as they would run, as a JSON value; nil: any parameters.
 	Where any
-	// Calls are ids, in either spelling; 1.2 without an instance is that Call in all instances. None: all.
+	// Calls are ids, in either spelling; 1.2 without an instance selects that Call in all instances. Empty: all Calls.
 	Calls []string
 }
 
-// Of returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, states what is wrong
-// with the Selection: an invalid schema, or a Call that does not wait.
+// Of returns the selected approvals, in their order. The error, which wraps client.ErrInvalid, says that the schema is
+// invalid, or that a Call does not wait.
 func (s Selection) Of(list []client.Approval) (meant []client.Approval, err error) {
 	schema, err := jsonschema.CompileSchema(s.Where)
 	if s.Where == nil {
@@ -49,7 +49,7 @@ func (s Selection) Of(list []client.Approval) (meant []client.Approval, err erro
 	return meant, nil
 }
 
-// matchesID reports whether an id that was typed names a Call.
+// matchesID reports whether a typed id names a Call.
 func matchesID(typed, id string) bool {
 	if ideafile.IsCallID(typed, id) {
 		return true
@@ -65,7 +65,7 @@ func pendingOf(list []client.Approval) (pending []approval.Pending) {
 	return pending
 }
 
-// Decisions makes one decision of many: for each Call, with the digest of what was shown.
+// Decisions copies one decision for many Calls, each with the digest of what was shown.
 func Decisions(list []client.Approval, d client.Decision) []client.Decision {
 	out := make([]client.Decision, len(list))
 	for n, a := range list {

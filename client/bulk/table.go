@@ -13,37 +13,37 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Table shows many Calls that wait. Values are JSON's.
+// Table shows many waiting Calls. Its values are JSON values.
 type Table struct {
-	Calls int `json:"calls"` // how many
-	// Alike is what is the same in all of them.
+	Calls int `json:"calls"` // the number of Calls
+	// Alike are the fields that are the same in all Calls.
 	Alike []Field `json:"alike"`
-	// Columns are the names of what differs, in the order of the first Call that has it.
+	// Columns are the names of the fields that differ, in the order of the first Call that has them.
 	Columns []string `json:"columns"`
 	Rows    []Row    `json:"rows"`
 }
 
-// Field is one thing that is known of a Call: a parameter, or a member of one (customer.name), or what one of the names
-// below says.
+// Field is one property of a Call: a parameter, a member of one (customer.name), or a field with one of the names
+// below.
 type Field struct {
 	Name  string `json:"name"`
 	Value any    `json:"value"`
 }
 
-// Names of fields that are no parameters.
+// These are the names of fields that are no parameters.
 const (
 	FieldTool     = "Tool"
 	FieldWritesTo = "Writes to" // where the result goes in State
-	FieldScopes   = "Scopes"    // what the Tool is given beside its parameters
+	FieldScopes   = "Scopes"    // what the Tool gets beside its parameters
 	FieldOutput   = "Result"    // what the LLM wrote as the result
 	FieldFitted   = "Fitted by the LLM from"
-	FieldWhy      = "Why" // a person is asked, where it is not because of the Tool's policy
+	FieldWhy      = "Why" // why a person is asked, if not because of the Tool's policy
 	FieldDeciders = "Decided by"
 	FieldSoFar    = "So far"          // who has decided already
 	FieldTimeout  = "At the deadline" // what happens by itself
-	// of all, as "from the first to the last": never a column, since few wait since the same second
+	// The deadlines of all Calls, "first to last": never a column, since Calls seldom wait since the same second.
 	FieldDeadline = "Deadline"
-	FieldAllowed  = "Allowed" // decisions, where not all are
+	FieldAllowed  = "Allowed" // the allowed decisions, if not all are
 )
 
 var ownNames = []string{
@@ -51,15 +51,15 @@ var ownNames = []string{
 	FieldDeadline, FieldAllowed,
 }
 
-// Row is one Call, or one that waits in several instances and is alike there.
+// Row is one Call, or one Call that waits in several instances with equal fields.
 type Row struct {
-	// Call is its id, 1.2@⑬, without an instance where there are several.
+	// Call is its id, 1.2@⑬; without an instance if there are several.
 	Call      string         `json:"call"`
 	Instances []string       `json:"instances"`
-	Values    map[string]any `json:"values"` // by the column; one that the Call does not have is missing
+	Values    map[string]any `json:"values"` // by column; a field that the Call does not have is missing
 }
 
-// maxDepth is how deep the members of parameters have fields of their own.
+// maxDepth is the depth down to which members of parameters are fields of their own.
 const maxDepth = 3
 
 // TableOf makes the table of some approvals.
@@ -95,7 +95,7 @@ func TableOf(list []client.Approval) Table {
 	return t
 }
 
-// deadlines tells when the time of some Calls is over: of the first and of the last; "" where none has a deadline.
+// deadlines returns the first and the last deadline of some Calls; "" if no Call has one.
 func deadlines(list []client.Approval) string {
 	var all []time.Time
 	for _, a := range list {
@@ -114,7 +114,7 @@ func deadlines(list []client.Approval) string {
 	return first + " to " + last
 }
 
-// addRows makes a row of each Call, or of several that are alike but for their instances.
+// addRows adds a row for each Call; Calls that differ only in their instances share a row.
 func (t *Table) addRows(list []client.Approval, all [][]Field, differs map[string]bool) {
 	rows := map[string]int{}
 	for n, a := range list {
@@ -139,7 +139,7 @@ func (t *Table) addRows(list []client.Approval, all [][]Field, differs map[strin
 	}
 }
 
-// fieldsOf lists what is known of a Call.
+// fieldsOf lists the fields of a Call.
 func fieldsOf(a client.Approval) []Field {
 	fields := []Field{{FieldTool, a.Tool}}
 	fields = appendMembers(fields, "", a.Params, 1)
@@ -170,8 +170,8 @@ func fieldsOf(a client.Approval) []Field {
 	return fields
 }
 
-// appendMembers adds an object's members, and the members of nested objects in place of these. The names within one
-// Call are unique, so that none hides another: a key that could be mistaken for a path is quoted.
+// appendMembers adds an object's members; a nested object is replaced by its members. The names within one Call are
+// unique, so that no field hides another: a key that could be mistaken for a path is quoted.
 func appendMembers(fields []Field, under string, m jsonval.Object, depth int) []Field {
 	for k, v := range jsonval.Sorted(m) {
 		name := under + k

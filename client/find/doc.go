@@ -1,2 +1,2 @@
-// Package find says which processes, and which of their instances, hold a text: in their Ideas, and in Temporal.
+// Package find finds the processes, and their instances, that contain a text: in their Ideas, and in Temporal.
 package find

@@ -21,20 +21,20 @@ import (
 	"processidea/store/texts"
 )
 
-// Held is where a process, or one of its instances, has a text. Parts name parts of Ideas; "history", "id" and "start"
-// are Temporal's.
+// Held says which process, or which of its instances, contains a text, and in which Parts: parts of Ideas, "id" (the
+// process's id), "history" (in Temporal), or "start" (what a Schedule starts).
 type Held struct {
 	Process string `json:"process,omitempty"`
 	chain.InInstance
-	// Schedule is set in place of a process, for what one starts its processes from.
+	// Schedule is set instead of a process if the text is in what a Schedule starts its processes from.
 	Schedule string `json:"schedule,omitempty"`
 }
 
 // Options are the callbacks of a search.
 type Options struct {
-	// OnFound receives what was found, process by process.
+	// OnFound receives the findings, process by process.
 	OnFound func(Held) error
-	// OnUnread receives what could not be read.
+	// OnUnread receives a description of what could not be read.
 	OnUnread func(what string)
 }
 
@@ -44,7 +44,7 @@ const (
 	partStart   = "start"
 )
 
-// SearchIdeas looks for a text in all Ideas that a store has. It holds the places of one process at a time.
+// SearchIdeas searches all Ideas in a store for a text. It keeps the findings of one process at a time in memory.
 func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options) error {
 	needle := texts.NewNeedle(text)
 	if needle == "" {
@@ -78,8 +78,8 @@ func SearchIdeas(ctx context.Context, a *client.Archive, text string, o Options)
 	return nil
 }
 
-// SearchHistories looks for a text in the histories that Temporal has of the namespace, and in what Schedules start
-// processes from. It holds one page of events at a time.
+// SearchHistories searches Temporal's histories of the namespace for a text, and what Schedules start processes from.
+// It keeps one page of events at a time in memory.
 func SearchHistories(ctx context.Context, c *client.Client, text string, o Options) error {
 	s := searcher{Client: c, needle: texts.NewNeedle(text), o: o, reported: map[string]bool{}}
 	if s.needle == "" {
@@ -89,7 +89,7 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 	err := chain.EachExecution(ctx, service, c.Namespace(), func(workflow string, m proto.Message) error {
 		process, word, isInstance := protocol.ParseInstanceID(workflow)
 		return s.searchMessage(ctx, workflow, m, func(token string) error {
-			if isInstance { // its history is about it alone
+			if isInstance { // its history is about this instance alone
 				token = word
 			}
 			held := chain.InInstance{Instance: token, Parts: []string{partHistory}}
@@ -109,7 +109,7 @@ func SearchHistories(ctx context.Context, c *client.Client, text string, o Optio
 	return nil
 }
 
-// searcher looks through Temporal.
+// searcher searches Temporal.
 type searcher struct {
 	*client.Client
 	needle   texts.Needle
@@ -127,8 +127,8 @@ func (s *searcher) report(h Held) error {
 	return s.o.OnFound(h)
 }
 
-// searchMessage looks at the texts of a message, and into its payloads. found is called with the instances that hold
-// it.
+// searchMessage searches the texts of a message, and its payloads. It calls found with the instances whose values
+// contain the text.
 func (s *searcher) searchMessage(
 	ctx context.Context, owner string, m proto.Message, found func(token string) error,
 ) error {
@@ -156,7 +156,7 @@ func (s *searcher) searchPayload(
 		return s.skipLost(owner, err)
 	}
 	v, err := jsonval.Decode(whole.GetData())
-	if err != nil { // no JSON
+	if err != nil { // not JSON
 		v = string(whole.GetData())
 	}
 	tokens := map[string]bool{}

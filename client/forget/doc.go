@@ -1,3 +1,3 @@
-// Package forget removes what a process worked on: from the store, and its histories in Temporal. What stays says that,
-// when and by whom.
+// Package forget removes the contents of a process from the store, and its histories from Temporal. What remains says
+// that they were removed, when and by whom.
 package forget

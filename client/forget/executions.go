@@ -28,11 +28,11 @@ func executionsOf(c *client.Client, process string) *executions {
 
 const (
 	askEvery = 200 * time.Millisecond
-	// listLag is how long Temporal's list may show what is gone.
+	// listLag bounds how long Temporal's list may still show deleted runs.
 	listLag = time.Minute
 )
 
-// terminate ends what is still open of a process that has ended: instances and delegates that have not noticed yet.
+// terminate ends workflows of an ended process that are still open: instances and delegates that have not noticed yet.
 func (x *executions) terminate(ctx context.Context) error {
 	for {
 		runs, _, err := x.runs(ctx)
@@ -56,7 +56,7 @@ func (x *executions) terminate(ctx context.Context) error {
 	}
 }
 
-// delete deletes every run, waits until the server has none left, and returns their number.
+// delete deletes every run, waits until the server has none left, and returns how many there were.
 func (x *executions) delete(ctx context.Context) (int, error) {
 	asked, goneSince := map[string]bool{}, time.Time{}
 	for {
@@ -125,7 +125,7 @@ func (x *executions) runs(ctx context.Context) (runs []*workflowpb.WorkflowExecu
 	return runs, len(list), err
 }
 
-// list is what the server's list shows of the process.
+// list returns the process's workflows in the server's list.
 func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecutionInfo, err error) {
 	for _, query := range []string{protocol.QueryForAllOf(x.process), ""} {
 		list, err = nil, nil
@@ -135,7 +135,7 @@ func (x *executions) list(ctx context.Context) (list []*workflowpb.WorkflowExecu
 			}
 		}
 		if !kind.Is[*serviceerror.InvalidArgument](err) {
-			break // otherwise it is an old server, or an id that it cannot search for
+			break // otherwise the server is old, or cannot search for this id
 		}
 	}
 	return list, err

@@ -14,31 +14,31 @@ import (
 	"processidea/store/chain"
 )
 
-// Options say how a process is forgotten.
+// Options say how to forget a process.
 type Options struct {
 	client.By
-	// Cancel ends a process that is at work; otherwise it is refused.
+	// Cancel ends a running process first; otherwise a running process is refused.
 	Cancel bool
-	// WithForks forgets the processes that were forked from it too; otherwise it is refused while there are any, since
-	// they hold what it had worked on by then.
+	// WithForks also forgets the forks of the process. Otherwise a process with forks is refused, since they contain
+	// its data up to the fork.
 	WithForks bool
-	// WithHistory deletes, where one instance is forgotten, the histories of the process itself and of its parts too,
-	// which tell of all instances: Temporal does not know the process any more then. Otherwise they stay for as long as
-	// the server keeps them.
+	// WithHistory is for forgetting one instance. It also deletes the histories of the process itself and of its parts,
+	// which concern all instances; afterwards Temporal no longer knows the process. Otherwise the server keeps them
+	// until their retention ends.
 	WithHistory bool
 }
 
 // Result is what was removed, and what was not.
 type Result struct {
 	Process string `json:"process"`
-	// Instance is the only one that was forgotten; empty: all.
+	// Instance is the forgotten instance; empty: the whole process was forgotten.
 	Instance string `json:"instance,omitempty"`
 	chain.ForgottenContents
 	// Executions are the runs of workflows that were deleted in Temporal.
 	Executions int `json:"executions"`
 	// KeptWorkflows are workflows that stay because their histories cover all instances of the process.
 	KeptWorkflows []string `json:"left,omitempty"`
-	// Forks are the processes forked from it that were forgotten too, or lost the instance.
+	// Forks are the results for the forks of the process, which were forgotten too, or lost the instance.
 	Forks []Result `json:"forks,omitempty"`
 }
 
@@ -48,10 +48,10 @@ func (r Result) IsComplete() bool {
 	return len(r.KeptWorkflows)+len(r.Mentions) == 0 && !slices.ContainsFunc(r.Forks, inPart)
 }
 
-// Process removes all that a process worked on, with its instances, parts and delegates: from the store what nobody
-// else needs, and its histories in Temporal. It returns when the server says that they are gone. Of the chain the
-// digests stay, with an Idea that says when, by whom and why. Doing it again completes what was interrupted. The error
-// wraps client.ErrRefused where the process is at work or has forks, and client.ErrNotFound where nobody knows it.
+// Process removes the contents of a process, with its instances, parts and delegates: from the store the values that
+// nothing else needs, and its histories from Temporal. It returns when the server reports them as deleted. The digests
+// of the chain stay, with an Idea that says when, by whom and why. A second call completes an interrupted one. The
+// error wraps client.ErrRefused if the process is running or has forks, and client.ErrNotFound if nothing knows it.
 func Process(ctx context.Context, c *client.Client, id string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid, "forget %s: it belongs to another process and is forgotten "+
@@ -73,7 +73,7 @@ func Process(ctx context.Context, c *client.Client, id string, o Options) (*Resu
 	return r, r.remove(ctx, t, o, chain.New(c.Archive().Store()).Forget)
 }
 
-// remove has the store forget, and then deletes the histories, which say where something lies.
+// remove forgets in the store first, and then deletes the histories: the store needs them to find values.
 func (r *Result) remove(
 	ctx context.Context, x *executions, o Options,
 	forget func(context.Context, chain.ForgetOptions) (*chain.ForgottenContents, error),
@@ -96,7 +96,7 @@ func (r *Result) remove(
 	return nil
 }
 
-// forgetForks forgets what was forked from a process, or refuses.
+// forgetForks forgets the forks of a process, or refuses.
 func forgetForks(
 	ctx context.Context, c *client.Client, id string, o Options, forget func(fork string) (*Result, error),
 ) (done []Result, err error) {
@@ -111,7 +111,7 @@ func forgetForks(
 	for _, fork := range forks {
 		forgotten, err := forget(fork)
 		switch {
-		case errors.Is(err, client.ErrNotFound): // it has other instances
+		case errors.Is(err, client.ErrNotFound): // the fork does not have the instance
 		case err != nil:
 			return nil, err
 		default:
@@ -125,7 +125,7 @@ func refusedError(id, reason string) error {
 	return &client.RefusedError{Process: id, Signal: "forget", Reason: reason}
 }
 
-// ensureEnded refuses an unknown process, and a process at work unless it is to be cancelled. Afterwards none of its
+// ensureEnded refuses an unknown process, and a running process unless it is to be cancelled. Afterwards none of its
 // workflows is open.
 func ensureEnded(ctx context.Context, t *executions, o Options) error {
 	runs, _, err := t.runs(ctx)

@@ -14,10 +14,10 @@ import (
 	"processidea/store/chain"
 )
 
-// Instance removes what one instance of a process worked on, with its delegates: from every Idea, from the store what
-// nobody else needs, and its histories in Temporal. The other instances stay as they were. The process must have ended:
-// the error wraps client.ErrRefused where it is at work, has forks, or has no other instance, and client.ErrNotFound
-// where it has no such one. Doing it again completes what was interrupted.
+// Instance removes the contents of one instance of a process, with its delegates: from every Idea, from the store the
+// values that nothing else needs, and its histories from Temporal. The other instances stay unchanged. The process must
+// have ended: the error wraps client.ErrRefused if it is running, has forks, or has no other instance, and
+// client.ErrNotFound if it has no such instance. A second call completes an interrupted one.
 func Instance(ctx context.Context, c *client.Client, id, word string, o Options) (*Result, error) {
 	if strings.Contains(id, "/") {
 		return nil, kind.Errorf(client.ErrInvalid,
@@ -56,7 +56,7 @@ func Instance(ctx context.Context, c *client.Client, id, word string, o Options)
 	return r, classify(id, r.remove(ctx, gone, o, chains.ForgetInstance))
 }
 
-// classify gives an error of the chains the kind of this package's errors.
+// classify turns errors of the chains into this package's kinds of errors.
 func classify(id string, err error) error {
 	switch {
 	case errors.Is(err, chain.ErrNoInstance):
@@ -67,7 +67,7 @@ func classify(id string, err error) error {
 	return err
 }
 
-// endedWorkflows refuses a process at work, and returns the workflows whose histories concern all instances: the
+// endedWorkflows refuses a running process, and returns the workflows whose histories concern all instances: the
 // process and its parts.
 func endedWorkflows(ctx context.Context, x *executions) (all []string, err error) {
 	runs, _, err := x.runs(ctx)

@@ -12,30 +12,30 @@ import (
 	"processidea/store/chain"
 )
 
-// Changes are how a fork differs from the Idea that it comes from. They are applied in the order in which the
-// fields stand here. Places are written as starter blame takes them: TOKEN:path, or path in the anonymous instance.
+// Changes are how a fork differs from the Idea that it is forked from. They are applied in the order of the fields.
+// Places have the form that starter blame takes: TOKEN:path, or path in the anonymous instance.
 type Changes struct {
-	// File is an Idea file, whole or in part, or a list of messages: it comes after the Idea.
+	// File is an Idea file, whole or in part, or a list of messages, which is added after the Idea.
 	File string `json:"-"`
-	// IdeaPart is an Idea, whole or in part, that comes after the Idea; it takes no files of delegates.
+	// IdeaPart is an Idea, whole or in part, which is added after the Idea; files of delegates in it are ignored.
 	IdeaPart map[string]any `json:"idea,omitempty" doc:"a part of an Idea to add: messages, Tools, configuration"`
 	// PlanFile is a list of Calls, or a plan message.
 	PlanFile string `json:"-"`
-	// Input is a file, or a JSON object, that is added to the input.
+	// Input is a file, or a JSON object, which is added to the input.
 	Input string `json:"-"`
-	// StateFile is {"TOKEN": {…}}, or one State where there are no tokens, merged into the States.
+	// StateFile is {"TOKEN": {…}}, or one State if there are no tokens. It is merged into the States.
 	StateFile string `json:"-"`
-	// Unset is taken out of State: TOKEN:path. Set is put into it: TOKEN:path=JSON.
+	// Unset lists values to remove from State: TOKEN:path. Set lists values to put into State: TOKEN:path=JSON.
 	Unset []string `json:"unset,omitempty" nullable:"false" doc:"TOKEN:path: values that are taken out of State, so that they can be written again"`
 	Set   []string `json:"set,omitempty" nullable:"false" doc:"TOKEN:path=JSON: values that are put into State"`
 	LLM   string   `json:"llm,omitempty" doc:"the name of the LLM to ask"`
-	// Reopen are tokens of instances that had ended; "all" stands for every one.
+	// Reopen are tokens of ended instances; "all" stands for all of them.
 	Reopen []string `json:"reopen,omitempty" nullable:"false" doc:"tokens of ended instances to plan for again; or all"`
-	// WithSolution is whether the solution of the Idea is taken over, and its Request is not made again.
+	// WithSolution is whether the fork takes over the solution of the Idea, and does not repeat its Request.
 	WithSolution bool `json:"-"`
 }
 
-// Apply makes the changed Idea, in place. The error wraps ErrInvalid.
+// Apply changes the Idea, in place, and returns it. The error wraps ErrInvalid.
 func (c Changes) Apply(idea map[string]any) (map[string]any, error) {
 	e := &editor{Changes: c, idea: idea, reopened: map[string]bool{}}
 	before := maps.Clone(idea)
@@ -62,7 +62,7 @@ type editor struct {
 	reopened map[string]bool // by token
 }
 
-// part gives an object of the Idea by its keys, and makes it where it is missing.
+// part returns the object of the Idea at some keys, and creates it if it is missing.
 func (e *editor) part(path ...string) jsonval.Object {
 	at := e.idea
 	for _, key := range path {
@@ -76,7 +76,7 @@ func (e *editor) part(path ...string) jsonval.Object {
 	return at
 }
 
-// add puts messages after all others, and reopens the instances that they are about.
+// add appends messages to the context, and reopens the instances that they are for.
 func (e *editor) add(messages ...any) {
 	context := jsonval.AsList(e.idea["context"])
 	messages = ideafile.WithTokensNormalized(messages, ideafile.SplitContextByInstance(context).FindInstanceToken)
@@ -127,12 +127,12 @@ func (e *editor) addKeys(more jsonval.Object) error {
 	return nil
 }
 
-// addDelegates adds the files that the delegates of added Tools run, carried or in the folder. They replace files of
-// the same name that the Idea carries.
+// addDelegates adds the files of the added Tools' delegates, from the added Idea or from its folder. They replace files
+// of the same name in the Idea.
 func (e *editor) addDelegates(more jsonval.Object) error {
 	read, problems := ideafile.ReadIdea(more)
 	if len(problems.Errors()) > 0 {
-		return nil // it is complained of where the Idea is read
+		return nil // reported when the Idea is read
 	}
 	r := &delegateReader{file: e.File, problems: &problems}
 	if err := r.readAll(more, read); err != nil {
@@ -144,8 +144,8 @@ func (e *editor) addDelegates(more jsonval.Object) error {
 	return Invalid(e.File, problems)
 }
 
-// addKey takes one key of an Idea file: messages come after, Tools of the same name and a solution take the place of
-// the Idea's, anything else is merged.
+// addKey adds one key of an Idea file: messages are appended, Tools of the same name and a solution are replaced,
+// anything else is merged.
 func (e *editor) addKey(key string, v any) error {
 	list, isList := v.([]any)
 	object, isObject := v.(jsonval.Object)
@@ -159,7 +159,7 @@ func (e *editor) addKey(key string, v any) error {
 		}
 		for k, part := range object {
 			if k != "tools" {
-				e.part("schema")[k] = part // what has no place there is complained of as in any Idea
+				e.part("schema")[k] = part // an unknown key is reported as in any Idea
 			}
 		}
 	case key == "delegates" && isObject: // addDelegates
@@ -228,7 +228,7 @@ func (e *editor) nameLLM() error {
 	}
 	config := e.part("config")
 	if all, ok := config["llm"].([]any); ok && len(all) > 0 {
-		config["llm"] = all[0] // that LLM is asked, and no other
+		config["llm"] = all[0] // only that LLM is asked
 	}
 	e.part("config", "llm")["model"] = e.LLM
 	return nil
@@ -255,8 +255,8 @@ func (e *editor) reopenAll() error {
 	return nil
 }
 
-// makeRequestAgain has the last Request of a process made again, where nothing but the LLM is changed: those whom it
-// ended are at work as it saw them. Where something is changed, those alone are whom the change is about.
+// makeRequestAgain prepares an unchanged Idea, or one with another LLM only, to repeat its last Request: the instances
+// that the Request ended are working again. In a changed Idea, only the instances that the changes are for work again.
 func (e *editor) makeRequestAgain() {
 	meta := jsonval.AsObject(e.idea["meta"])
 	ended, _ := jsonval.AsStringList(meta[turn.EndedByRequestKey])
@@ -270,8 +270,8 @@ func (e *editor) makeRequestAgain() {
 	}
 }
 
-// markReopened removes the marks by which an instance counts as settled or failed, so that the LLM plans for it again,
-// or its direct Plan goes on: what that has tried in vain is tried again.
+// markReopened removes the marks by which an instance counts as settled or failed. Then the LLM plans for it again, or
+// its direct Plan continues and repeats what had failed.
 func (e *editor) markReopened(token string) {
 	e.reopened[token] = true
 	e.unmark(token)
@@ -289,7 +289,7 @@ func (e *editor) unmark(token string) {
 	}
 }
 
-// place reads TOKEN:path of a State that the Idea has.
+// place reads TOKEN:path of a State in the Idea.
 func (e *editor) place(flag, text string) (token string, path jsonval.Path, err error) {
 	token, path, err = chain.ReadPlace(ideafile.SplitContextByInstance(e.idea["context"]), text)
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"processidea/model/turn"
 )
 
-// This file holds how a fork changes the States that its Idea has.
+// This file changes the States of a fork's Idea.
 
-// stateOf gives an instance's State, and the message whose payload it is. An Idea of a chain has one for each instance.
+// stateOf returns an instance's State, and the message that contains it. An Idea of a chain has one for each instance.
 func (e *editor) stateOf(token string) (message jsonval.Object, state any) {
 	context := jsonval.AsList(e.idea["context"])
 	for n := len(context) - 1; n >= 0; n-- {

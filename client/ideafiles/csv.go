@@ -20,14 +20,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Column is one of a table.
+// Column is one column of a table.
 type Column struct {
 	Name   string
-	Type   string // of all its values, as JSON Schema says it
-	Filled bool   // no row leaves it empty
+	Type   string // the common type of its values, as in JSON Schema
+	Filled bool   // no cell of it is empty
 }
 
-// Columns reads the columns of a CSV, in their order, as far as they are inputs; and everything that is wrong with it.
+// Columns returns the input columns of a CSV, in their order, or everything that is wrong with it.
 func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 	if _, ps = ReadRows(path, data, &ideafile.Idea{}); len(ps.Errors()) > 0 {
 		return nil, ps.Errors()
@@ -48,8 +48,8 @@ func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 	return list, nil
 }
 
-// readCSV reads rows under a header. A field is a text unless its column has another type in the schema of the row's
-// message, which is the input where the row has no type.
+// readCSV reads rows under a header. A field is a text unless the schema of the row's message gives its column another
+// type. A row without a type is an input.
 func readCSV(file string, data []byte, idea *ideafile.Idea) ([]row, diag.Problems) {
 	untyped := untypedColumns{}
 	rows, _, ps := readTable(file, data, idea, untyped)
@@ -57,7 +57,7 @@ func readCSV(file string, data []byte, idea *ideafile.Idea) ([]row, diag.Problem
 	return rows, ps
 }
 
-// readTable reads the rows and the header, and looks at the columns to which the Idea gives no type.
+// readTable reads the rows and the header, and adds the columns without a type in the Idea to untyped.
 func readTable(
 	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns,
 ) (rows []row, header []string, ps diag.Problems) {
@@ -87,7 +87,7 @@ func readTable(
 		return nil, nil, diag.Problems{{JSONPath: fmt.Sprintf("%s:%d", file, skipped+1), Message: missing}}
 	}
 	schemas, empty, known, thousands := shared.SchemaByKind, 0, knownCells{}, thousandsColumns{}
-	r.ReuseRecord = true // the texts of its cells are their own
+	r.ReuseRecord = true // only the list of cells is reused, not their texts
 	for {
 		cells, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -121,14 +121,14 @@ func tableWarnings(file string, empty int, separator rune, thousands thousandsCo
 	if empty > 0 {
 		ps.Warn(file, "%d empty rows are left out", empty)
 	}
-	if separator != ',' { // of people who write a decimal with a comma, and thousands with a point
+	if separator != ',' { // only people who use another separator write a comma in decimals, and a point in thousands
 		ps.Append(thousands.warnings(file)...)
 	}
 	return ps
 }
 
-// headerWarnings warns of a table whose lines are in quotes as a whole, and of columns whose names are nearly those of
-// inputs that no column has, as Amount for amount.
+// headerWarnings warns if whole lines of a table are in quotes, and if a column's name resembles an input that no
+// column has, such as Amount for amount.
 func headerWarnings(place string, header []string, shared ideafile.InstanceView) (ps diag.Problems) {
 	if len(header) == 1 && strings.ContainsAny(header[0], ",;\t|") {
 		ps.Warn(place, "the only column is named %q: if these are several, remove the quotes around "+
@@ -153,8 +153,8 @@ func headerWarnings(place string, header []string, shared ideafile.InstanceView)
 	return ps
 }
 
-// columnNames are the names in a header, without what surrounds them unseen. Columns without a name behind the last one
-// are none: spreadsheets write them where somebody once typed.
+// columnNames returns the names in a header, without invisible characters around them. Columns without a name after the
+// last one are ignored: spreadsheets write such columns if somebody once typed there.
 func columnNames(header []string) (names []string, err error) {
 	seen := map[string]bool{}
 	for n, key := range header {
@@ -165,7 +165,7 @@ func columnNames(header []string) (names []string, err error) {
 				err = fmt.Errorf("column %d has no name: give it one, or remove the column", n+1)
 			}
 			continue
-		case err != nil: // one before it has none
+		case err != nil: // an earlier column has no name
 			return nil, err
 		case seen[key]:
 			return nil, fmt.Errorf("two columns are named %q", key)
@@ -183,7 +183,7 @@ func columnName(cell string) string {
 	return strings.TrimFunc(cell, func(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) })
 }
 
-// repeatsHeader reports whether the cells of a row are the names of its columns. A single one may be by chance.
+// repeatsHeader reports whether the cells of a row are the names of its columns. One cell alone may be equal by chance.
 func repeatsHeader(cells, header []string) bool {
 	for n, cell := range cells {
 		if columnName(cell) != header[n] {
@@ -193,7 +193,7 @@ func repeatsHeader(cells, header []string) bool {
 	return len(cells) > 1
 }
 
-// fittingCells are the cells of a row, one for each column. Empty ones behind them are left out.
+// fittingCells returns the cells of a row, one for each column. Empty cells after them are dropped.
 func fittingCells(cells, header []string, line int) ([]string, error) {
 	for len(cells) > len(header) && strings.TrimSpace(cells[len(cells)-1]) == "" {
 		cells = cells[:len(cells)-1]
@@ -208,8 +208,8 @@ func fittingCells(cells, header []string, line int) ([]string, error) {
 	return cells, nil
 }
 
-// missingColumns says which columns the schema of the input requires and the header lacks. Rows of several kinds
-// share one header: of them each is asked for by itself.
+// missingColumns reports the columns that the schema of the input requires and the header lacks. If rows of several
+// kinds share the header, each row is checked separately instead.
 func missingColumns(header []string, shared ideafile.InstanceView) string {
 	if slices.Contains(header, "type") {
 		return ""
@@ -230,7 +230,8 @@ func missingColumns(header []string, shared ideafile.InstanceView) string {
 		strings.Join(missing, ", "), diag.FirstNamesAndCount(names))
 }
 
-// csvProblem is an error of encoding/csv with its line, where it has one. skipped lines stand above what it has read.
+// csvProblem makes a Problem from an error of encoding/csv, with its line if it has one. skipped counts the lines above
+// the table.
 func csvProblem(file string, skipped int, err error) diag.Problem {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
@@ -247,8 +248,8 @@ func csvProblem(file string, skipped int, err error) diag.Problem {
 	return diag.Problem{JSONPath: file + ":1", Message: err.Error()}
 }
 
-// fill puts the cells of a line under their keys. Messages of different types share one header, so that an empty cell
-// of a row with a type is left out.
+// fill puts the cells of a line under their keys. Messages of different types share one header, so an empty cell of a
+// row with a type is left out.
 func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untypedColumns,
 	known knownCells) (ps diag.Problems) {
 	kind := ideafile.TypeInput
@@ -283,11 +284,11 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 	return ps
 }
 
-// untypedColumns are the types that all cells of a column have, where no schema types it: by the kind of data and by
-// the column. "" is a text.
+// untypedColumns holds, by the kind of data and the column, the type of all cells of a column that no schema types. ""
+// means a text.
 type untypedColumns map[string]map[string]string
 
-// see looks at one cell. An empty one says nothing.
+// see notes one cell. An empty cell says nothing about the type.
 func (u untypedColumns) see(kind, column, text string) {
 	before, seen := u[kind][column]
 	if text == "" || seen && before == "" {
@@ -308,7 +309,7 @@ func (u untypedColumns) see(kind, column, text string) {
 	u[kind][column] = is
 }
 
-// warnings proposes types for the columns that hold nothing but numbers or flags: they are read as texts.
+// warnings proposes types for columns that contain only numbers or only booleans, but are read as texts.
 func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 	for kind, columns := range jsonval.Sorted(u) {
 		properties, names := jsonval.Object{}, []string{}
@@ -329,7 +330,7 @@ func (u untypedColumns) warnings(file string) (ps diag.Problems) {
 	return ps
 }
 
-// typesOf lists the types that the values of a column may have; none means that it is a text.
+// typesOf lists the types that the schema allows in a column; none means a text.
 func typesOf(schema any, column string) []string {
 	at := jsonval.Path{column}
 	types := jsonschema.TypesAt(schema, at)
@@ -344,8 +345,8 @@ func typesOf(schema any, column string) []string {
 	return types
 }
 
-// cell reads a cell as the first of its column's types that fits, a text last of all. keep is false for an empty cell
-// of a column that takes neither a text nor null: it has no value.
+// cell reads a cell as the first of its column's types that fits; a text comes last. keep is false for an empty cell,
+// which has no value, unless the column allows a text or null.
 func cell(text string, types []string) (v any, keep bool, err error) {
 	if text == "" && slices.Contains(types, "null") {
 		return nil, true, nil
@@ -376,20 +377,20 @@ func cell(text string, types []string) (v any, keep bool, err error) {
 	return text, true, nil
 }
 
-// knownCells are the columns, by the kind of data and the name.
+// knownCells holds the columns, by the kind of data and the name.
 type knownCells map[[2]string]*knownColumn
 
-// knownColumn has the values of a column's cells that have come up: one that repeats is kept once.
+// knownColumn caches the values of a column's cells, so that a repeated value is kept in memory once.
 type knownColumn struct {
-	schema any      // of a cell; nil: none
-	types  []string // that it may have
+	schema any      // the schema of a cell; nil: none
+	types  []string // the types that a cell may have
 	byText jsonval.Object
 }
 
-// maxKnownCells bounds those of a column.
+// maxKnownCells bounds the cached values of a column.
 const maxKnownCells = 256
 
-// noCell is an empty cell that has no value.
+// noCell stands for an empty cell without a value.
 type noCell struct{}
 
 func (k knownCells) column(kind, name string, schema any) *knownColumn {
@@ -415,7 +416,7 @@ func (c *knownColumn) cell(text string) (v any, keep bool, err error) {
 	return v, keep, err
 }
 
-// takesEmptyText reports whether a column may have the empty text, and not only dates or the like.
+// takesEmptyText reports whether a column may contain an empty text: a column of dates, for example, may not.
 func takesEmptyText(schema any) bool {
 	if schema == nil {
 		return true
@@ -427,13 +428,13 @@ func takesEmptyText(schema any) bool {
 var (
 	// decimalComma finds 12,50 and 1.234,50.
 	decimalComma = regexp.MustCompile(`^\s*-?[\d.]+,\d+\s*$`)
-	// quotedNumberText finds ="007", which keeps a spreadsheet from reading a number.
+	// quotedNumberText finds ="007", which makes a spreadsheet show digits as a text.
 	quotedNumberText = regexp.MustCompile(`^="([^"]*)"$`)
 	// groupedNumber finds 1,234.50 and 1 234,50.
 	groupedNumber = regexp.MustCompile(`^\s*-?\d{1,3}([ .,'’\x{a0}\x{202f}]\d{3})+([.,]\d+)?\s*$`)
 )
 
-// cellOf reads a cell as one type other than a text. Spreadsheets write TRUE and FALSE, and spaces around amounts.
+// cellOf reads a cell as a type other than a text. Spreadsheets write TRUE and FALSE, and spaces around amounts.
 func cellOf(text, want string) (any, bool) {
 	text = strings.TrimSpace(text)
 	if want == "boolean" {

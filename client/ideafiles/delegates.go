@@ -11,18 +11,18 @@ import (
 	"processidea/model/jsonval"
 )
 
-// delegateReader reads the Idea files that the delegates of an Idea run, and of those in turn, so that the process
-// carries them. What a file is called is its path from the folder of the first one.
+// delegateReader reads the Idea files of an Idea's delegates, and of their delegates in turn, so that the process
+// carries them. The key of a file is its path from the folder of the first Idea file.
 type delegateReader struct {
 	file     string         // the first Idea file; empty if only the Idea's own files are available
 	files    jsonval.Object // by key; files that the Idea carries take precedence over the folder's
 	read     map[string]bool
-	known    *Tools // nil: whether there are such activities is not asked
+	known    *Tools // nil: activities are not checked
 	problems *diag.Problems
 }
 
-// ReadDelegates finds the files of the delegates: those that the Idea carries, and the others in its folder, if it
-// comes from one. What is wrong with them is added to the problems.
+// ReadDelegates finds the files of the delegates: in the Idea and, if the Idea is from a file, in its folder. It adds
+// their mistakes to the problems.
 func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 	r := &delegateReader{file: d.Source.Idea, known: &known, problems: problems}
 	if err := r.readAll(d.Idea, d.Read); err != nil {
@@ -33,7 +33,7 @@ func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 	return nil
 }
 
-// AllIdeas returns the Idea and those of its delegates, by their files. Nothing must be wrong with them.
+// AllIdeas returns the Idea and the Ideas of its delegates, sorted by their files. They must have no mistakes.
 func (d *Definition) AllIdeas() []*ideafile.Idea {
 	all := []*ideafile.Idea{d.Read}
 	for _, source := range jsonval.Sorted(d.Delegates) {
@@ -52,8 +52,8 @@ func (r *delegateReader) readAll(source jsonval.Object, idea *ideafile.Idea) err
 	return r.readDelegatesOf(idea, "")
 }
 
-// withInstructions returns an Idea's source with the instructions of the files that its messages name, as far as they
-// are there.
+// withInstructions returns an Idea's source with the instructions from the files that its messages name, if these files
+// exist.
 func (r *delegateReader) withInstructions(source jsonval.Object, from string) (jsonval.Object, error) {
 	context := jsonval.AsList(source["context"])
 	for _, key := range delegate.InstructionFiles(context, from) {
@@ -68,11 +68,11 @@ func (r *delegateReader) withInstructions(source jsonval.Object, from string) (j
 // messages name: from the Idea, or from the file's folder. delegate.CheckFiles reports a missing file.
 func WithInstructions(source map[string]any, file string, problems *diag.Problems) (map[string]any, error) {
 	r := &delegateReader{file: file, problems: problems}
-	_, r.files, _ = delegate.ExtractFiles(source, nil) // readAll tells what is wrong with what it carries
+	_, r.files, _ = delegate.ExtractFiles(source, nil) // readAll reports mistakes in carried files
 	return r.withInstructions(source, "")
 }
 
-// ownKey is what delegates would call the Idea file itself.
+// ownKey is the key that delegates would use for the Idea file itself.
 func (r *delegateReader) ownKey() string {
 	if r.file == "" {
 		return ""
@@ -95,8 +95,8 @@ func (r *delegateReader) readDelegatesOf(idea *ideafile.Idea, from string) error
 	return nil
 }
 
-// readDelegate reads one file, and the delegates of it. A file that is missing, or breaks the form of an Idea, is
-// reported by delegate.CheckFiles, with the place that names it.
+// readDelegate reads one file, and its delegates. delegate.CheckFiles reports a file that is missing or malformed, with
+// the place that names it.
 func (r *delegateReader) readDelegate(key string) error {
 	if err := r.load(key); err != nil {
 		return err
@@ -113,8 +113,8 @@ func (r *delegateReader) readDelegate(key string) error {
 		return nil
 	}
 	if r.known != nil {
-		// What a Call will give the delegate is not known yet, so that whether its own Calls find what they read cannot
-		// be told.
+		// The parameters of the delegate's Call are not known yet, so nobody can check whether its own Calls find what
+		// they read.
 		_, wrong := r.known.bind(read)
 		for _, p := range wrong {
 			p.JSONPath, p.IsWarning = key+": "+p.JSONPath, r.known.OtherWorkers
@@ -124,7 +124,7 @@ func (r *delegateReader) readDelegate(key string) error {
 	return r.readDelegatesOf(read, key)
 }
 
-// load reads a file of the folder, if it is there and has not been read, and takes what it carries itself.
+// load reads a file of the folder, if it exists and is not read yet, and adds the files that it carries.
 func (r *delegateReader) load(key string) error {
 	folder := filepath.Dir(r.file)
 	path := filepath.Join(folder, filepath.FromSlash(key))
@@ -148,7 +148,7 @@ func (r *delegateReader) load(key string) error {
 	return nil
 }
 
-// readInFolder reads a file that lies in a folder, or below; a link that leads out of it is refused.
+// readInFolder reads a file in a folder, or below it; a link to the outside is refused.
 func readInFolder(folder, key string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -3,13 +3,12 @@
 // LLM is needed.
 //
 //	source, err := ideafiles.Find("examples/moderation", "", "")
-//	def, problems, err := ideafiles.Load(source, ideafiles.Tools{Elsewhere: true})
+//	def, problems, err := ideafiles.Load(source, ideafiles.Tools{OtherWorkers: true})
 //
-// A Source names the files; a Definition is their merged content; Problems are everything that is wrong with any of
-// them, each with its place. Tools says which Go tools the workers know. Changes alter an Idea of a chain before
-// another process starts from it. Messages makes rows of data the messages of instances.
+// A Source names the files; a Definition is their merged content; Problems list all mistakes in them, each with its
+// place. Tools says which Go tools the workers have. Changes alter an Idea of a chain before another process starts
+// from it. Messages turns rows of data into messages of instances.
 //
-// Invariants: a Definition is complete if Load reports no error; nothing outside the folder of the Idea file is read
-// for a delegate; YAML and JSON are equivalent. What is wrong with the caller's files is an error that wraps
-// ErrInvalid.
+// Invariants: a Definition is complete if Load reports no error; files of delegates are only read within the folder of
+// the Idea file; YAML and JSON are equivalent. A mistake in the caller's files is an error that wraps ErrInvalid.
 package ideafiles

@@ -9,8 +9,8 @@ import (
 	"processidea/model/diag"
 )
 
-// ErrInvalid is wrapped by every error in the input: a missing or malformed file, an invalid place. Retrying does not
-// help.
+// ErrInvalid is wrapped by every error about the input: a missing or malformed file, an invalid place. Retrying does
+// not help.
 var ErrInvalid = errors.New("invalid input")
 
 // InvalidError lists everything that is wrong with a file, or with an Idea. It wraps ErrInvalid.
@@ -24,7 +24,7 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("check %s: %s", e.Source, e.Problems.Error())
 }
 
-// Invalid is an *InvalidError where there are problems that are no warnings; nil otherwise.
+// Invalid returns an *InvalidError if there are problems other than warnings; otherwise nil.
 func Invalid(source string, problems diag.Problems) error {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return &InvalidError{source, errs}
@@ -32,12 +32,12 @@ func Invalid(source string, problems diag.Problems) error {
 	return nil
 }
 
-// Unwrap gives ErrInvalid.
+// Unwrap returns ErrInvalid.
 func (e *InvalidError) Unwrap() error { return ErrInvalid }
 
 func invalid(format string, args ...any) error { return kind.Errorf(ErrInvalid, format, args...) }
 
-// WithoutPath gives an I/O error without the path, for a message that names it already.
+// WithoutPath returns an I/O error without its path, for a message that already contains the path.
 func WithoutPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -15,30 +15,30 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Definition is what the files of a process say, put together: what a process starts from.
+// Definition is the merged content of a process's files: what the process starts from.
 type Definition struct {
 	Source Source
 	// Idea is the Idea file as a JSON value, with the rows as messages of its context. Read is the same, parsed.
 	Idea map[string]any
 	Read *ideafile.Idea
-	// Replies is the text of the replies file; empty: an LLM is asked.
+	// Replies is the text of the replies file; empty: an LLM answers.
 	Replies string
 	// Delegates are the Idea files of delegates as JSON values, by their path from the folder of the first one.
 	Delegates map[string]any
 
-	// rowLines are the line of each row in its file. Rows are the messages of the context from firstRow on.
+	// rowLines has the line of each row in its file. The rows are the messages of the context from firstRow on.
 	rowLines []int32
 	firstRow int
 }
 
-// Load reads the files of a process and reports everything that is wrong with any of them. The Definition is whole
-// where nothing but warnings is reported. The error is for a file that cannot be read, and wraps ErrInvalid.
+// Load reads the files of a process and reports all mistakes in them. The Definition is complete if only warnings are
+// reported. The error is for a file that cannot be read, and wraps ErrInvalid.
 func Load(s Source, known Tools) (*Definition, diag.Problems, error) {
 	return LoadWith(s, known, func(*Definition) {})
 }
 
-// LoadWith is Load for an Idea that is changed before its parts are checked against each other: change is called once
-// everything has been read, unless something is wrong with it.
+// LoadWith is Load for an Idea that is changed before its parts are checked against each other. It calls change once
+// everything has been read without mistakes.
 func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, diag.Problems, error) {
 	d, problems, err := LoadIdea(s)
 	if err != nil {
@@ -54,7 +54,7 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 	if err != nil {
 		return nil, nil, err
 	}
-	// Without all its rows an Idea may lack what its Calls read.
+	// Without all its rows an Idea may lack values that its Calls read.
 	if whole && len(problems.Errors()) == 0 {
 		change(d)
 	}
@@ -69,7 +69,7 @@ func LoadWith(s Source, known Tools, change func(*Definition)) (*Definition, dia
 	return d, problems, nil
 }
 
-// LoadIdea reads the Idea file alone, and checks its form. Read is nil where the file is no Idea at all.
+// LoadIdea reads the Idea file alone, and checks its form. Read is nil if the file is no Idea at all.
 func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	d := &Definition{Source: s}
 	data, err := ReadFile(s.Idea)
@@ -96,8 +96,8 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	return d, problems, nil
 }
 
-// LoadAlone reads an Idea with its delegates, and checks their form. It ignores data files beside it, since the caller
-// brings the data when starting it. What its Plans read of that data cannot be checked yet.
+// LoadAlone reads an Idea with its delegates, and checks their form. It ignores data files beside the Idea, since the
+// caller supplies the data at the start. It cannot check yet what the Idea's Plans read of that data.
 func LoadAlone(s Source, known Tools) (*Definition, error) {
 	if s.Instances = ""; !s.RepliesGiven {
 		s.Replies = ""
@@ -113,14 +113,14 @@ func LoadAlone(s Source, known Tools) (*Definition, error) {
 	return d, cmp.Or(err, Invalid(s.Given, problems))
 }
 
-// decodeIdea is decodeFile for the file of an Idea, or of a part of one.
+// decodeIdea is decodeFile for an Idea file, or a file with a part of an Idea.
 func decodeIdea(path string, data []byte) (any, *diag.Problem) {
 	v, written, problem := decodeFile(path, data)
 	ideafile.KeepOrder(v, written)
 	return v, problem
 }
 
-// decodeFile reads the value of a JSON or YAML file, by its name.
+// decodeFile reads the value of a JSON or YAML file; the file's name says which.
 func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, problem *diag.Problem) {
 	if data, problem = UTF8Text(filepath.Base(path), data); problem != nil {
 		return nil, nil, problem
@@ -139,10 +139,10 @@ func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, prob
 	return v, written, nil
 }
 
-// DecodeCause is an error of jsonval.Decode without its prefix.
+// DecodeCause returns an error of jsonval.Decode without its prefix.
 func DecodeCause(err error) string { return strings.TrimPrefix(err.Error(), "model: decode JSON: ") }
 
-// ReadReplies reads the replies file that the source names, where it names one, and adds what is wrong with it.
+// ReadReplies reads the replies file, if the source names one, and adds its mistakes to the problems.
 func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	if d.Source.Replies == "" {
 		return nil
@@ -168,8 +168,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	return nil
 }
 
-// addRows puts the rows of the instances file behind the messages of the Idea; whole is false where one of them is
-// wrong.
+// addRows appends the rows of the instances file to the messages of the Idea; whole is false if a row has a mistake.
 func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if d.Source.Instances == "" {
 		if d.Source.Key != "" {
@@ -197,7 +196,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	}
 	context := jsonval.AsList(d.Idea["context"])
 	d.rowLines, d.firstRow = lines, len(context)
-	// What is wrong with the Idea is known by now, and nothing is wrong with the rows.
+	// The Idea's mistakes are reported already, and the rows have none.
 	if d.Idea, err = WithInstructions(WithMessages(d.Idea, messages), d.Source.Idea, problems); err != nil {
 		return false, err
 	}
@@ -205,7 +204,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	return true, nil
 }
 
-// placeInRows names the file and line of a row in place of its place in the context, which nobody wrote.
+// placeInRows replaces a row's place in the context, which nobody wrote, by its file and line.
 func (d *Definition) placeInRows(problems diag.Problems) diag.Problems {
 	for n, p := range problems {
 		index, rest, ok := strings.Cut(strings.TrimPrefix(p.JSONPath, "$.context["), "]")
@@ -232,7 +231,7 @@ func WithMessages(idea map[string]any, messages []any) map[string]any {
 	return out
 }
 
-// ReadValue reads a JSON or YAML file, by its name. Numbers are json.Number. The error wraps ErrInvalid.
+// ReadValue reads a JSON or YAML file; the file's name says which. Numbers are json.Number. The error wraps ErrInvalid.
 func ReadValue(file string) (any, error) {
 	return readWith(file, func(path string, data []byte) (any, *diag.Problem) {
 		v, _, problem := decodeFile(path, data)
@@ -264,7 +263,7 @@ func ReadFile(path string) ([]byte, error) {
 	return withoutMark(data), nil
 }
 
-// withoutMark is the text of a file, or the file as it is if that is no text: whoever reads it says so.
+// withoutMark returns the text of a file, or the file as it is if it is no text: its reader reports that.
 func withoutMark(data []byte) []byte {
 	if text, problem := UTF8Text("", data); problem == nil {
 		return text

@@ -19,10 +19,10 @@ import (
 
 // row is one line of an instances file.
 type row struct {
-	file    string // for messages about it; empty: there is none
+	file    string // for messages about the row; empty: no file
 	line    int
 	fields  jsonval.Object
-	isWrong bool // which was said: a cell of it has no value
+	isWrong bool // an invalid cell, already reported, has no value
 }
 
 func (r row) place() string { return placeOf(r.file, r.line) }
@@ -34,16 +34,16 @@ func placeOf(file string, line int) string {
 	return fmt.Sprintf("%s:%d", file, line)
 }
 
-// ReadRows reads the bytes of an instances file and gives its rows as messages: CSV by the name of its path, else JSON
-// Lines or a list of objects. A plain row is an instance's input, a row with a type is that message. Rows without
-// "_instance" are named ①, ②, … in order, leaving out the names that the Idea has taken. The input schema of the Idea
-// types CSV columns.
+// ReadRows reads the bytes of an instances file and returns its rows as messages. The file is CSV if its name ends like
+// a table's, else JSON Lines or a list of objects. A plain row is an instance's input; a row with a type is such a
+// message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The input
+// schema of the Idea types CSV columns.
 func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
 	messages, _, ps := readRows(path, data, idea)
 	return messages, ps
 }
 
-// readRows is ReadRows, and gives the line of each message in the file.
+// readRows is ReadRows, and also returns the line of each message in the file.
 func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
@@ -74,7 +74,7 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 		ps.Append(rows[0].wrapsOthers(idea)...)
 	}
 	messages, wrong := messagesOf(rows, idea)
-	lines = make([]int32, len(rows)) // no text each: there are many
+	lines = make([]int32, len(rows)) // lines and no texts: there are many
 	for n, r := range rows {
 		lines[n] = int32(r.line) //nolint:gosec // no file that is read has more lines
 	}
@@ -82,16 +82,16 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	return messages, lines, ps
 }
 
-// tableEndings are the ends of the names of tables.
+// tableEndings are the endings of tables' file names.
 var tableEndings = []string{".csv", ".tsv"}
 
-// isJSONText reports whether a file may hold rows in JSON: it begins as an object or a list, or is empty.
+// isJSONText reports whether a file may contain rows in JSON: it begins as an object or a list, or is empty.
 func isJSONText(data []byte) bool {
 	data = bytes.TrimSpace(data)
 	return len(data) == 0 || data[0] == '{' || data[0] == '['
 }
 
-// wrapsOthers warns of an only row that holds nothing but a list of objects: APIs put one around rows, {"data": […]}.
+// wrapsOthers warns if the only row contains only a list of objects: APIs wrap rows so, as {"data": […]}.
 func (r row) wrapsOthers(idea *ideafile.Idea) (ps diag.Problems) {
 	schema := ideafile.InstanceViewOf(idea.Context, "").SchemaByKind[ideafile.TypeInput]
 	if len(r.fields) > 1 {
@@ -107,13 +107,13 @@ func (r row) wrapsOthers(idea *ideafile.Idea) (ps diag.Problems) {
 	return ps
 }
 
-// Messages makes rows the messages that they stand for, as ReadRows does, where they come from no file. A row is an
-// object with numbers as json.Number, float64 or int. Rows without "_instance" are named after those that the Idea has.
+// Messages turns rows that come from no file into messages, as ReadRows does. A row is an object with numbers as
+// json.Number, float64 or int. Rows without "_instance" get names that the Idea does not use.
 func Messages(rows []map[string]any, idea *ideafile.Idea) ([]any, diag.Problems) {
 	list := make([]row, len(rows))
 	for n, fields := range rows {
 		if _, named := fields["_instance"]; named || fields["type"] != nil {
-			fields = maps.Clone(fields) // message changes these alone: copies of all would be a third of the memory
+			fields = maps.Clone(fields) // message changes only these: copies of all would need a third of the memory
 		}
 		list[n] = row{line: n + 1, fields: fields}
 	}
@@ -151,11 +151,11 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 	return messages, ps
 }
 
-// maxFields is how many fields a row has at most.
+// maxFields bounds the fields of a row.
 const maxFields = 16_384
 
-// inputFits returns what says whether the input of a row fits the schema that the Idea has for inputs, together with
-// what all instances share.
+// inputFits returns a check whether a row's input, together with what all instances share, fits the Idea's schema for
+// inputs.
 func inputFits(idea *ideafile.Idea) func(input any) error {
 	shared := ideafile.InstanceViewOf(idea.Context, "")
 	source := shared.SchemaByKind[ideafile.TypeInput]
@@ -163,7 +163,7 @@ func inputFits(idea *ideafile.Idea) func(input any) error {
 		return func(any) error { return nil }
 	}
 	schema, err := jsonschema.CompileSchema(source)
-	if err != nil { // which is said of the Idea
+	if err != nil { // reported as a mistake of the Idea
 		return func(any) error { return nil }
 	}
 	given := jsonval.AsObject(shared.PayloadByKind[ideafile.TypeInput])
@@ -188,10 +188,10 @@ func (r row) inputProblems(message jsonval.Object, fits func(any) error) (ps dia
 	return ps
 }
 
-// payloadKey names the data of one kind that one instance has.
+// payloadKey identifies the data of one kind in one instance.
 type payloadKey struct{ instance, kind string }
 
-// rowsByPayload says in which row instances have their data already; 0: in the Idea.
+// rowsByPayload returns the data that instances already have; each is mapped to its row, or to 0 if it is in the Idea.
 func rowsByPayload(idea *ideafile.Idea) map[payloadKey]int {
 	given := map[payloadKey]int{}
 	for _, m := range idea.Context {
@@ -202,7 +202,7 @@ func rowsByPayload(idea *ideafile.Idea) map[payloadKey]int {
 	return given
 }
 
-// readLines reads JSON Lines, one object a row.
+// readLines reads JSON Lines, one object per row.
 func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 	n := -1
 	for line := range bytes.Lines(data) {
@@ -246,7 +246,7 @@ func readRow(file string, line int, text []byte) (row, *diag.Problem) {
 	return row{file: file, line: line, fields: fields}, nil
 }
 
-// readList reads a JSON list of objects. The place of each is the line that it begins in.
+// readList reads a JSON list of objects. The place of a row is the line in which it begins.
 func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	line, counted := 1, 0
@@ -280,7 +280,7 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 	return rows, ps
 }
 
-// listCause words why a list of rows cannot be read.
+// listCause describes why a list of rows cannot be read.
 func listCause(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the list of rows has no end: its ] is missing"
@@ -288,9 +288,9 @@ func listCause(err error) string {
 	return err.Error()
 }
 
-// message makes a row the message that it stands for, of its fields themselves: of a long table there is no room for
-// copies. Those of a plain row go under the key "input", where none of them can be taken for a key of the message.
-// named is false where the instance gets a name that no other has.
+// message turns a row into its message, and reuses the row's fields: copies of a long table need too much memory. The
+// fields of a plain row go under the key "input", where none can be mistaken for a key of the message. named is false
+// if the row has no name, and gets a new one.
 func (r row) message(names *namer) (m jsonval.Object, named bool) {
 	m = r.fields
 	if m["type"] == nil {
@@ -303,7 +303,8 @@ func (r row) message(names *namer) (m jsonval.Object, named bool) {
 	return m, named
 }
 
-// problems reports what is wrong with a row's message, and notes which data it gives: two rows must not give the same.
+// problems reports the mistakes in a row's message, and notes which data the row gives: two rows must not give the
+// same.
 func (r row) problems(message any, named bool, given map[payloadKey]int) diag.Problems {
 	var ps diag.Problems
 	m, ok := ideafile.ReadMessage(message, "$", &ps)
@@ -333,8 +334,8 @@ func (r row) problems(message any, named bool, given map[payloadKey]int) diag.Pr
 	return ps
 }
 
-// checkKeys reports a plain row's key that is "_instance" misspelled: it would be data, and the row an instance of
-// another name.
+// checkKeys reports a plain row's key that is a misspelling of "_instance": it would count as data, and the instance
+// would get another name.
 func (r row) checkKeys(ps *diag.Problems) {
 	for _, k := range jsonval.SortedKeys(r.fields) {
 		if strings.HasPrefix(k, "_") && k != "_instance" && diag.NearestName(k, []string{"_instance"}) != "" {

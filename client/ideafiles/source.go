@@ -15,20 +15,20 @@ type Source struct {
 	// Key is the column of the rows that names the instances; empty: the Idea file says how they are named.
 	Key     string
 	Replies string // recorded replies, JSON Lines; may be empty
-	// RepliesGiven: the caller named the replies; else they lay in the folder.
+	// RepliesGiven: the caller named the replies; otherwise they are from the folder.
 	RepliesGiven bool
 }
 
-// The names under which a folder holds a process's files.
+// These are the names of a process's files in a folder.
 var (
 	ideaNames     = []string{"idea.json", "idea.yaml", "idea.yml"}
 	instanceNames = []string{"instances.jsonl", "instances.csv", "instances.json"}
 	replyNames    = []string{"replies.jsonl"}
 )
 
-// Find names the files of a process. given is the Idea file, or a folder, which stands for its idea.json (or .yaml),
-// instances.jsonl (or .csv, .json) and replies.jsonl. Instances and replies that are named count instead of the
-// folder's; empty names none. The error wraps ErrInvalid.
+// Find names the files of a process. given is the Idea file, or a folder with an idea.json (or .yaml), instances.jsonl
+// (or .csv, .json) and replies.jsonl. If instances or replies are given, they replace the folder's. The error wraps
+// ErrInvalid.
 func Find(given, instances, replies string) (Source, error) {
 	s := Source{Given: given, Idea: given, Instances: instances, Replies: replies, RepliesGiven: replies != ""}
 	info, err := os.Stat(given)
@@ -55,8 +55,8 @@ func Find(given, instances, replies string) (Source, error) {
 	return s, err
 }
 
-// FindAll finds every Idea that lies in a folder: each Idea file, and each folder that stands for its files. Other
-// files and folders are passed over. They come in the order of their names.
+// FindAll finds every Idea in a folder: each Idea file, and each folder with a process's files. It skips other files
+// and folders. The Ideas are sorted by name.
 func FindAll(folder string) (all []Source, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -74,7 +74,7 @@ func FindAll(folder string) (all []Source, err error) {
 	return all, nil
 }
 
-// findOnlyFile finds the one file of the names that a folder holds; empty where it holds none.
+// findOnlyFile finds the one file in a folder that has one of the names; empty if there is none.
 func findOnlyFile(folder string, names []string) (string, error) {
 	var found []string
 	for _, name := range names {
@@ -92,7 +92,7 @@ func findOnlyFile(folder string, names []string) (string, error) {
 	return "", invalid("find files in %s: it has %s; keep only one", folder, strings.Join(found, " and "))
 }
 
-// Name is what a process is called whose id nobody gave: the base name of the file or folder.
+// Name is the name of a process without an id: the base name of the file or folder.
 func (s Source) Name() string {
 	path, err := filepath.Abs(s.Given)
 	if err != nil {

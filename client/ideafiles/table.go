@@ -16,9 +16,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Spreadsheets write tables in many ways and do not say which. What can be told for sure is read, the rest is refused.
+// Spreadsheets write tables in many ways and do not say which. What is certain is read; the rest is refused.
 
-// saveAsUTF8 is what to do with a file whose text cannot be read for sure.
+// saveAsUTF8 says what to do with a file whose text cannot be read with certainty.
 const saveAsUTF8 = `save the file as UTF-8: a spreadsheet calls it "CSV UTF-8"`
 
 // UTF8Text returns the text of a file of rows: UTF-8, with or without a byte order mark, or UTF-16 by its mark.
@@ -51,8 +51,8 @@ func UTF8Text(file string, data []byte) ([]byte, *diag.Problem) {
 	return text, nil
 }
 
-// withLineFeeds is a table with line feeds at its lines' ends, without DOS's mark of a file's end: Excel's "CSV
-// (Macintosh)" has carriage returns alone, with line feeds in cells, and programs on Windows write one too many.
+// withLineFeeds returns a table with line feeds as line ends, and without DOS's end-of-file mark. Excel's "CSV
+// (Macintosh)" has only carriage returns, with line feeds in cells; programs on Windows may write an extra one.
 func withLineFeeds(text []byte) []byte {
 	text = bytes.TrimRight(text, "\x1a")
 	if bytes.Contains(text, []byte("\r\r\n")) {
@@ -80,7 +80,7 @@ func withLineFeeds(text []byte) []byte {
 	return lines
 }
 
-// textWarnings tells of letters that were lost, or taken for others, when the file was saved before.
+// textWarnings warns of letters that were lost, or mistaken for others, when the file was last saved.
 func textWarnings(file string, text []byte) (ps diag.Problems) {
 	n, lost, twice := 0, false, false
 	for line := range bytes.Lines(text) {
@@ -108,15 +108,15 @@ func isEncodedTwice(line []byte) bool {
 	return err == nil && len(before) < len(line) && utf8.Valid(before)
 }
 
-// noTable finds the beginning of a page, or of rows in JSON, under the name of a table.
+// noTable finds the beginning of a web page, or of rows in JSON, in a file that is named like a table.
 var noTable = regexp.MustCompile(`^\s*(?:<[!?A-Za-z]|(?:\[\s*)?\{\s*")`)
 
-// separatorNames are what separates the columns of tables, as people call it.
+// separatorNames maps column separators to what people call them.
 var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "a tab"}
 
-// separatorOf returns the column separator of a CSV file, and its lines from the header on. A first line sep= sets the
-// separator, as Excel writes it; otherwise it is the separator found in the header, outside quotes: a bar where there
-// is no other. Reports begin with empty lines.
+// separatorOf returns the column separator of a CSV file, and its lines from the header on. Excel sets the separator
+// with a first line sep=; otherwise it is the separator in the header, outside quotes: a bar only if there is no other.
+// Empty lines at the beginning, as in reports, are skipped.
 func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
 	first, rest, more := bytes.Cut(text, []byte("\n"))
 	for more && len(bytes.TrimSpace(first)) == 0 {
@@ -164,9 +164,9 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		strings.Join(names, " and "))
 }
 
-// checkTable refuses a table with more cells than jsonval.MaxParts allows, or with more in a row than a spreadsheet has
-// columns, before any of it is read; line is that of the row, 0: of none. Quotes count as encoding/csv takes them; it
-// ends where they are wrong.
+// checkTable refuses a table with more cells than jsonval.MaxParts allows, or a row with more cells than a spreadsheet
+// has columns, before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in
+// encoding/csv, which reports wrong ones.
 func checkTable(text []byte, separator rune) (line int, err error) {
 	mark := []byte(string(separator))
 	left, cells, quoted := jsonval.MaxParts(len(text)), 0, false
@@ -199,13 +199,12 @@ func checkTable(text []byte, separator rune) (line int, err error) {
 	return 0, nil
 }
 
-// isEmptyRow reports whether a row has no cell with anything in it. Spreadsheets write such rows where somebody once
-// typed.
+// isEmptyRow reports whether all cells of a row are empty. Spreadsheets write such rows if somebody once typed there.
 func isEmptyRow(cells []string) bool {
 	return !slices.ContainsFunc(cells, func(cell string) bool { return strings.TrimSpace(cell) != "" })
 }
 
-// spreadsheetErrors are the values of formulas that fail, in the languages in which spreadsheets write them.
+// spreadsheetErrors are the values of failed formulas, in the languages of spreadsheets.
 var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMBRE)\?|` +
 	`¡?(DIV/0|REF|BEZUG|RIF|VALUE|WERT|VALEUR|VALOR|VALORE|NUM|NÚM|ZAHL|NOMBRE|NULL|NUL|NULO|SPILL|CALC)!|` +
 	`GETTING_DATA|(FIELD|CONNECT|BLOCKED|UNKNOWN|BUSY|PYTHON|EXTERNAL)!|` +
@@ -214,11 +213,11 @@ var spreadsheetErrors = regexp.MustCompile(`^(#(N/A|NV|N/D|(NAME|NOM|NOME|¿NOMB
 	`NAMN\?|(SAKNAS|VÄRDEFEL|REFERENS|OGILTIGT)!|YOK|AD\?|(DEĞER|SAYI/0|BAŞV|SAYI)!)|` + //nolint:misspell // Swedish
 	`(Err|Fehler|Erreur):5\d\d)$`)
 
-// shortenedNumber finds numbers that Excel shows, and writes, in this form since they have twelve digits or more.
+// shortenedNumber finds numbers that Excel shows, and writes, in this form because they have twelve digits or more.
 var shortenedNumber = regexp.MustCompile(`^-?\d([.,]\d{1,5})?E\+(1[1-9]|[2-9]\d)$`)
 
-// spreadsheetDamage is why a cell says something else than it did in the spreadsheet; nil: it does not. types are the
-// column's.
+// spreadsheetDamage says why a cell differs from its value in the spreadsheet; nil: it does not. types are the column's
+// types.
 func spreadsheetDamage(text string, types []string) error {
 	switch {
 	case len(text) >= 3 && strings.Trim(text, "#") == "":
@@ -233,7 +232,7 @@ func spreadsheetDamage(text string, types []string) error {
 	return nil
 }
 
-// thousandsColumns says of columns with numbers whether every point in them has three digits behind it.
+// thousandsColumns says for columns with numbers whether every point has exactly three digits after it.
 type thousandsColumns map[string]bool
 
 var thousandsPoint = regexp.MustCompile(`^-?[1-9]\d{0,2}\.\d{3}$`)

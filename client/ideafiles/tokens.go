@@ -11,7 +11,7 @@ import (
 	"processidea/model/ideafile/spelling"
 )
 
-// CompareTokens orders instances: numbered ones by number, the others after them by name.
+// CompareTokens orders instances: numbered ones by number, then the others by name.
 func CompareTokens(a, b string) int {
 	place := func(token string) int {
 		if n, numbered := spelling.TokenNumber(token); numbered {
@@ -27,7 +27,7 @@ func SortedTokens[T any](byToken map[string]T) []string {
 	return slices.SortedFunc(maps.Keys(byToken), CompareTokens)
 }
 
-// namer names instances in order and leaves out the names that are taken.
+// namer names instances in order, except for names that are used already.
 type namer struct {
 	used         spelling.TokenIndex
 	visibleNames ideafile.VisibleTokens
@@ -43,7 +43,7 @@ func newNamer(idea *ideafile.Idea) *namer {
 	return n
 }
 
-// reserve records a name, and returns an earlier one that looks like it; "" if there is none.
+// reserve marks a name as used, and returns an earlier name that looks like it; "" if there is none.
 func (n *namer) reserve(name string) (alike string) { return n.used.AddToken(name) }
 
 func (n *namer) nextToken() string {

@@ -12,29 +12,29 @@ import (
 	"processidea/model/quality"
 )
 
-// Known are Tools that a program knows: kinds.Known is one.
+// Known is a program's knowledge of Tools: kinds.Known is one.
 type Known interface {
 	// Names are the names of the Go functions.
 	Names() []string
-	// Bind says what runs each Tool of an Idea, and what is wrong with those that nothing runs.
+	// Bind returns what runs each Tool of an Idea, and the mistakes in Tools that nothing can run.
 	Bind(idea *ideafile.Idea) (map[string]ideafile.ToolBinding, diag.Problems)
 }
 
-// Tools is what is known here of the Tools that the workers have.
+// Tools is what this program knows about the workers' Tools.
 type Tools struct {
-	// Known checks Tools; nil: the workers do, once the process starts.
+	// Known checks Tools; nil: the workers check them when the process starts.
 	Known Known
-	// OtherWorkers: the workers belong to another program and may know more Tools, so that a missing one is a warning.
+	// OtherWorkers: the workers belong to another program and may have more Tools, so a missing Tool is only a warning.
 	OtherWorkers bool
-	// OthersPossible: nothing is to be run now, and another worker may have further Tools, so that one is a warning
-	// that resembles none of those that are known.
+	// OthersPossible: nothing is to be run now, and another worker may have more Tools. So an unknown Tool is only a
+	// warning if its name resembles no known one.
 	OthersPossible bool
-	// Replies says what is wrong with a replies file, a line for each mistake; nil: the workers do.
+	// Replies checks a replies file, with a line for each mistake; nil: the workers check it.
 	Replies func(data []byte) (replies int, err error)
 }
 
-// Problems reports everything that is wrong with an Idea beyond its form, in the order of its places: unknown tools,
-// parameters that do not fit, References that nobody writes.
+// Problems reports all mistakes in an Idea beyond its form, in the order of its places: unknown tools, parameters that
+// do not fit, References to values that nobody writes.
 func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	bindings, found := t.bind(idea)
 	for n := range found {
@@ -61,8 +61,7 @@ func (t Tools) Problems(idea *ideafile.Idea) diag.Problems {
 	return found.SortedByPath()
 }
 
-// misspelt warns of Tools whose name resembles a Go tool's, since the LLM writes the results of a Tool that nothing
-// runs.
+// misspelt warns of Tools whose name resembles a Go tool's: if nothing runs a Tool, the LLM writes its results.
 func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) (ps diag.Problems) {
 	if idea.Simulation != nil {
 		return nil
@@ -81,8 +80,8 @@ func (t Tools) misspelt(idea *ideafile.Idea, bindings map[string]ideafile.ToolBi
 	return ps
 }
 
-// unusedGoTools lists the Go tools that no Tool of a file runs on. A Go tool in use is not what a similar name was
-// meant to be.
+// unusedGoTools lists the Go tools that no Tool of a file uses. A similar name is not a misspelling of a Go tool in
+// use.
 func (t Tools) unusedGoTools(bindings map[string]ideafile.ToolBinding) []string {
 	used := map[string]bool{}
 	for _, b := range bindings {
@@ -91,11 +90,10 @@ func (t Tools) unusedGoTools(bindings map[string]ideafile.ToolBinding) []string 
 	return slices.DeleteFunc(t.names(), func(name string) bool { return used[name] })
 }
 
-// minTypoLength is the shortest name for which one letter more or less counts as a typo: "vote" is not meant as "note".
+// minTypoLength is the shortest name in which one letter more or less counts as a typo: "vote" is no typo of "note".
 const minTypoLength = 6
 
-// nearTool gives the name that somebody may have meant: one that differs in case and separators alone, or in a few
-// letters.
+// nearTool returns the name that was probably meant: it differs only in case and separators, or in a few letters.
 func nearTool(name string, names []string) string {
 	for _, n := range names {
 		if plainName(n) == plainName(name) {
@@ -112,7 +110,7 @@ var separators = strings.NewReplacer("_", "", "-", "", ".", "")
 
 func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
-// activityAt gives the name of the Go tool that a Tool names at a place of its file, where there is one.
+// activityAt returns the name of the Go tool at a place in the Idea file, if a Tool names one there.
 func activityAt(idea *ideafile.Idea, at string) (name string, ok bool) {
 	for _, tool := range idea.Tools {
 		if name, ok := tool.RawActivity.(string); ok && at == jsonval.JSONPathWithKeys("$.schema.tools", tool.Name,
@@ -130,8 +128,8 @@ func (t Tools) names() []string {
 	return slices.Clone(t.Known.Names())
 }
 
-// Bind says what runs each Tool of an Idea. A Tool that is known elsewhere only, or that nothing can run, is taken
-// for a Go function.
+// Bind returns what runs each Tool of an Idea. A Tool that only other workers know, or that nothing can run, counts as
+// a Go function.
 func (t Tools) Bind(idea *ideafile.Idea) map[string]ideafile.ToolBinding {
 	bindings, _ := t.bind(idea)
 	return bindings
@@ -150,7 +148,7 @@ func (t Tools) bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 	return bindings, problems
 }
 
-// demoteToWarnings turns problems into warnings that only the workers can judge: a latent Tool here may be a Go
+// demoteToWarnings turns those problems into warnings that only the workers can judge: a latent Tool here may be a Go
 // function there.
 func demoteToWarnings(problems, doubtful diag.Problems) {
 	for n := range problems {
@@ -160,7 +158,7 @@ func demoteToWarnings(problems, doubtful diag.Problems) {
 	}
 }
 
-// SizeText says how many instances a Request covers, and why: a line, or nothing where there is only one instance.
+// SizeText says how many instances a Request covers, and why, in one line; empty if there is only one instance.
 func (t Tools) SizeText(idea *ideafile.Idea) string {
 	if len(idea.InstanceTokens()) < 2 && !idea.IsTemplate {
 		return ""

@@ -1,5 +1,5 @@
-// Package readable makes values, moments and texts what people read on a page: plain words, bounded in length.
+// Package readable turns values, moments and texts into what people read on a page: plain words, of bounded length.
 //
-// Invariants: nothing hides in a text (what steers terminals and the direction of writing is shown by its number); what
-// is too much is cut off, and how much is left out is said.
+// Invariants: no text contains hidden characters (those that control terminals or the direction of writing are shown by
+// their number). What is too long is cut off, with a note of how much.
 package readable

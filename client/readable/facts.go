@@ -38,7 +38,7 @@ const (
 
 // FactBuilder turns values into Facts until its bounds are used up.
 type FactBuilder struct {
-	Left, Bytes int                                   // how many Facts, and bytes of text, remain
+	Left, Bytes int                                   // the numbers of Facts, and of bytes of text, that remain
 	From        func(path jsonval.Path, v any) string // where a value comes from; may be nil
 	language    shown.Language
 }
@@ -53,7 +53,7 @@ func (t *FactBuilder) Build(v any) Fact {
 	return t.build("", nil, shown.Format{}, "", v)
 }
 
-// BuildAt is Build for a value at a path, as its schema wants it shown: without what is for operators alone.
+// BuildAt is Build for a value at a path, shown as its schema says, without what only operators look at.
 func (t *FactBuilder) BuildAt(path jsonval.Path, name string, format shown.Format, v any) Fact {
 	return t.build(name, path, format, "", v)
 }
@@ -96,7 +96,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	return f
 }
 
-// members are those of a value: of an object, first those that its schema describes, in the order of that.
+// members yields the members of a value: for an object, first those that its schema describes, in the schema's order.
 func members(format shown.Format, v any) iter.Seq2[string, any] {
 	object, isObject := v.(jsonval.Object)
 	if !isObject || len(format.Order) == 0 {

@@ -12,7 +12,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Visible has nothing hide in a text: what steers terminals and the direction of writing is shown by its number.
+// Visible replaces hidden characters, which control terminals or the direction of writing, by their number.
 func Visible(s string) string {
 	if !strings.ContainsFunc(s, IsHidden) {
 		return s
@@ -28,8 +28,8 @@ func Visible(s string) string {
 	return b.String()
 }
 
-// IsHidden reports whether a character does something to a text instead of standing in it. Those that join letters are
-// part of them.
+// IsHidden reports whether a character affects how a text is shown but is not visible itself. Characters that join
+// letters are not hidden: they are part of the letters.
 func IsHidden(r rune) bool {
 	const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
 	return r != zeroWidthNonJoiner && r != zeroWidthJoiner && isSteering(r)
@@ -43,7 +43,7 @@ func isSteering(r rune) bool {
 // Clip shortens a text to about n characters, and says how much is left out.
 func Clip(s string, n int) string { return clip(s, n, 0) }
 
-// clip is Clip of the start of a text, of which more characters are left out already.
+// clip is Clip for the start of a text; left more characters are already left out.
 func clip(s string, n, left int) string {
 	if len(s) <= n && left == 0 {
 		return s
@@ -55,7 +55,7 @@ func clip(s string, n, left int) string {
 	return s[:at] + fmt.Sprintf(" … (%s more)", Plural(utf8.RuneCountInString(s[at:])+left, "character"))
 }
 
-// ShortText is a value on one line: a text as it is, anything else as JSON.
+// ShortText shows a value on one line: a text as it is, anything else as JSON.
 func ShortText(v any, n int) string {
 	text, ok := v.(string)
 	if !ok {
@@ -66,7 +66,7 @@ func ShortText(v any, n int) string {
 	}
 	const perRune = 4
 	left := 0
-	if len(text) > perRune*n { // more than enough for what is shown
+	if len(text) > perRune*n { // enough for what is shown
 		start := strings.ToValidUTF8(text[:perRune*n], "")
 		left = utf8.RuneCountInString(text) - utf8.RuneCountInString(start)
 		text = start
@@ -77,7 +77,7 @@ func ShortText(v any, n int) string {
 // IsNumber reports whether a value is a number.
 func IsNumber(v any) bool { _, ok := v.(json.Number); return ok }
 
-// Plural is a number with its noun: 1 Call, 1,000 Calls.
+// Plural returns a number with its noun: 1 Call, 1,000 Calls.
 func Plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -85,7 +85,7 @@ func Plural(n int, what string) string {
 	return fmt.Sprintf("%s %ss", diag.Thousands(n), what)
 }
 
-// Ago tells how long ago a moment was.
+// Ago says how long ago a moment was.
 func Ago(now, t time.Time) string {
 	d := now.Sub(t)
 	if d < 10*time.Second {
@@ -94,7 +94,7 @@ func Ago(now, t time.Time) string {
 	return span(d) + " ago"
 }
 
-// Until tells how long it is to a moment.
+// Until says how long it is to a moment.
 func Until(now, t time.Time) string {
 	d := t.Sub(now)
 	if d <= 0 {
@@ -103,7 +103,7 @@ func Until(now, t time.Time) string {
 	return "in " + span(d)
 }
 
-// span is a length of time in words: nobody takes 2 days and 23 hours for 2 days.
+// span returns a duration in words, with two units where one would mislead: "2 days" for 2 days and 23 hours.
 func span(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -117,7 +117,7 @@ func span(d time.Duration) string {
 	return inUnits(d, day, "day", time.Hour, "hour")
 }
 
-// inUnits names the smaller unit where it counts: beside less than ten of the larger.
+// inUnits adds the smaller unit if the larger one is less than ten.
 func inUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
 	d = d.Round(small)
 	text := Plural(int(d/large), largeName)
@@ -127,7 +127,7 @@ func inUnits(d, large time.Duration, largeName string, small time.Duration, smal
 	return text
 }
 
-// Took is how long something took.
+// Took returns in words how long something took.
 func Took(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%.1f seconds", max(d, 0).Seconds())
@@ -135,8 +135,8 @@ func Took(d time.Duration) string {
 	return span(d)
 }
 
-// StampLayout is how a moment is written for people.
+// StampLayout is the layout of a moment for people.
 const StampLayout = "Mon 2 Jan 2006, 15:04:05 MST"
 
-// Stamp is a moment for people.
+// Stamp formats a moment for people.
 func Stamp(t time.Time) string { return t.Local().Format(StampLayout) }

@@ -14,26 +14,26 @@ import (
 	"processidea/model/turn"
 )
 
-// Decision is what somebody decided, in plain words.
+// Decision is a person's decision, in plain words.
 type Decision struct {
 	When    time.Time
-	Idea    int    // the one whose log tells of it
+	Idea    int    // the number of the Idea whose log has it
 	Who     string // with the groups
 	What    string // such as: approved 1.2@① refund
 	Reason  string
-	Proof   string // how it is proved who decided; empty where nobody did
+	Proof   string // how the decider's identity is proved; empty if nobody decided
 	Order   bool   // it gives a standing order, or ends one
 	Details []Detail
-	Given   *approval.StandingOrder // the order that it gives; nil: none
+	Given   *approval.StandingOrder // the standing order that the decision gives; nil: none
 }
 
-// Detail is more about a decision: what was shown, what it changed, what came of it.
+// Detail is more about a decision: what was shown, what the decision changed, and its outcome.
 type Detail struct{ Name, Text string }
 
-// maxDetailLength is in characters.
+// maxDetailLength bounds the text of a Detail, in characters.
 const maxDetailLength = 4000
 
-// Decisions tells what was decided in a process, in its order.
+// Decisions describes the decisions of a process, in their order.
 func Decisions(made []client.Decided) []Decision {
 	out := make([]Decision, len(made))
 	for n, d := range made {
@@ -93,7 +93,7 @@ func decider(d approval.Decision) string {
 	return text(approval.DeputyText(who, d.OnBehalfOf))
 }
 
-// proofOf says how it is proved who decided. What the words claim is checked by verifying the chain.
+// proofOf says how the decider's identity is proved. Verifying the chain checks these claims.
 func proofOf(d approval.Decision) string {
 	under := ""
 	if d.OrderID != "" && d.CallID != "" {

@@ -35,9 +35,9 @@ var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
 	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 }).ParseFS(files, "report.html"))
 
-// How much a file holds.
+// These constants bound the contents of a file.
 const (
-	maxDrawnCalls     = 300 // Calls of a Plan that is drawn
+	maxDrawnCalls     = 300 // Calls of a Plan that is drawn; a larger Plan is not
 	maxValuesPerState = 2000
 	maxValues         = 200_000
 	maxTextBytes      = 40 << 20 // bytes of the texts in States
@@ -53,35 +53,36 @@ type Report struct {
 	Calls     int
 	Decisions []Decision
 	Undone    []client.UndoneCall
-	Steps     []string // what became of the steps of instructions
+	Steps     []string // the outcomes of the steps of instructions
 	States    []State
 	Left      int // instances whose State is not shown
 	Output    *readable.Fact
-	Quality   []string // what it came to that answers were asked for twice
-	Missing   string   // why something is not in it, of a chain that is broken
+	Quality   []string // the results of asking for answers twice
+	Missing   string   // why the report of a broken chain is incomplete
 }
 
 // Idea is one Idea of the chain.
 type Idea struct {
 	chain.Link
-	LLM, Cost string // which one answered, and what its answer cost
+	LLM, Cost string // the LLM that answered, and the cost of its answer
 	Tokens    int    // of the answer
-	Took      string // since the Idea before; empty of the first
+	Took      string // since the Idea before; empty for the first
 }
 
 // State is the State of one instance in the latest Idea.
 type State struct {
-	Name, Status string // the name is a token where people have given none
+	Name, Status string // the name is a token if people have given none
 	Values       readable.Fact
 }
 
-// Write writes all of a process as one HTML file. The error wraps client.ErrNotFound where the store has no Idea of it.
+// Write writes the report of a process as one HTML file. The error wraps client.ErrNotFound if the store has no Idea of
+// it.
 func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) error {
 	r, err := New(ctx, c, process)
 	if err != nil {
 		return err
 	}
-	var b bytes.Buffer // so that half a file is never written
+	var b bytes.Buffer // a buffer, so that half a file is never written
 	if err := page.Execute(&b, r); err != nil {
 		return fmt.Errorf("report: write %s: %w", process, err)
 	}
@@ -89,7 +90,7 @@ func Write(ctx context.Context, c *client.Chain, process string, w io.Writer) er
 	return err
 }
 
-// New reads everything about a process that Write needs.
+// New reads all that Write needs about a process.
 func New(ctx context.Context, c *client.Chain, process string) (*Report, error) {
 	r := &Report{Process: readable.Visible(process), Made: time.Now()}
 	links, err := c.Ideas(ctx)
@@ -103,7 +104,7 @@ func New(ctx context.Context, c *client.Chain, process string) (*Report, error) 
 	}
 	err = r.addContents(ctx, c, last)
 	if err != nil && !r.Check.IsIntact {
-		// what is broken is told, and so is that more could not be read because of it
+		// the report shows what is broken, and says that more could not be read because of it
 		r.Missing, err = text(err.Error()), nil
 	}
 	return r, err
@@ -123,7 +124,7 @@ func (r *Report) addContents(ctx context.Context, c *client.Chain, last int) err
 		return err
 	}
 	if r.Calls = len(plan.Calls); r.Calls > 0 && r.Calls <= maxDrawnCalls {
-		// its texts are escaped where it is drawn
+		// RenderSVG escapes the texts
 		r.Picture = template.HTML(plangraph.RenderSVG(plan.Calls, plan.Statuses, plangraph.Labels{}))
 	}
 	return r.addStates(ctx, c, last)
@@ -200,7 +201,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	return nil
 }
 
-// ByCall begins what From says of a value that a Call wrote; the Call's id and its Tool follow.
+// ByCall begins what FactBuilder.From returns for a value that a Call wrote; the Call's id and its Tool follow.
 const ByCall = "by Call "
 
 // DescribeAuthors describes who wrote the values of an instance's State, for a FactBuilder; empty if several wrote
@@ -264,7 +265,7 @@ func times(n int) string {
 	return strconv.Itoa(n) + " times"
 }
 
-// quote makes a word of a command line of a name.
+// quote quotes a name as one word of a command line.
 func quote(s string) string {
 	plain := func(r rune) bool {
 		return r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) || strings.ContainsRune("._-@:/", r)
@@ -275,7 +276,7 @@ func quote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// Orders are the standing orders among decisions: those that were given and ended.
+// Orders returns the decisions that give or end standing orders.
 func Orders(all []Decision) []Decision {
 	return jsonval.Filter(all, func(d Decision) bool { return d.Order })
 }

@@ -1,3 +1,3 @@
-// Package schedules starts processes by the clock: each is a Temporal Schedule that starts an Idea file. When two runs
-// would overlap, and what becomes of those that were missed, is Temporal's to say, in Temporal's words.
+// Package schedules starts processes by the clock: each schedule is a Temporal Schedule that starts an Idea file.
+// Temporal, in its own terms, decides what happens to overlapping and missed runs.
 package schedules

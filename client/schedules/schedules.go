@@ -27,27 +27,27 @@ import (
 	"processidea/protocol"
 )
 
-// Options say what is started, and when.
+// Options say what a schedule starts, and when.
 type Options struct {
-	// StartOptions are what each process starts from. Their ID names the schedule; each process is named by it, with
-	// the time behind: "nightly-2026-11-23T02:00:00Z".
+	// StartOptions are what each process starts from. Their ID names the schedule. Temporal names each process by this
+	// ID and the time: "nightly-2026-11-23T02:00:00Z".
 	client.StartOptions
-	// Every is an interval of whole seconds, Cron a list of cron expressions, such as "0 2 * * 1-5" or "@daily"; one
-	// of both is needed.
+	// Every is an interval of whole seconds. Cron is a list of cron expressions, such as "0 2 * * 1-5" or "@daily".
+	// Exactly one of them is required.
 	Every time.Duration `json:"-"`
 	Cron  []string      `json:"cron,omitempty" nullable:"false" doc:"cron expressions of five fields, or @daily and its kin" example:"[\"0 3 * * *\"]"`
 	// TimeZone applies to the cron expressions.
 	TimeZone string `json:"timeZone,omitempty" doc:"of cron, by its IANA name; absent: UTC" example:"Europe/Berlin"`
-	// Overlap is what happens where a process of the schedule still runs when the next one is due: a key of Overlaps.
+	// Overlap is what happens if a process of the schedule still runs when the next one is due: a key of Overlaps.
 	Overlap string `json:"overlap,omitempty" enum:"skip,buffer-one,buffer-all,cancel-other,terminate-other,allow-all" doc:"absent: skip"`
-	// CatchUp is how late a process may still be started that was missed while Temporal was away, MinCatchUp at
-	// least; 0: a year, as Temporal has it.
+	// CatchUp is how late a process may still be started that was missed while Temporal was down. It is at least
+	// MinCatchUp; 0: a year, Temporal's default.
 	CatchUp time.Duration `json:"-"`
 	Paused  bool          `json:"paused,omitempty" doc:"start none until it is resumed"`
 	Note    string        `json:"note,omitempty" doc:"for people"`
 }
 
-// MinCatchUp is the shortest time for which Temporal catches up what was missed.
+// MinCatchUp is the shortest CatchUp that Temporal accepts.
 const MinCatchUp = 10 * time.Second
 
 // Overlaps are the ways in which processes of a schedule may overlap.
@@ -65,7 +65,7 @@ type Schedule struct {
 	When   string `json:"when"` // for people: "every 1h0m0s", "0 2 * * *"
 	Paused bool   `json:"paused"`
 	Note   string `json:"note"`
-	// Next are the times at which it starts processes next, Latest the processes that it started last, with those that
+	// Next are the times of the next starts. Latest are the processes that it started last, including those that still
 	// run.
 	Next   []time.Time `json:"next"`
 	Latest []Started   `json:"latest"`
@@ -80,19 +80,19 @@ type Started struct {
 // Schedules manages the schedules of a namespace.
 type Schedules struct{ client *client.Client }
 
-// Of gives the schedules of a client's namespace.
+// Of returns the schedules of a client's namespace.
 func Of(c *client.Client) *Schedules { return &Schedules{c} }
 
-// values reads what schedules hold.
+// values returns the converter for the payloads of schedules.
 func (s *Schedules) values() converter.DataConverter {
 	return connect.DataConverter(s.client.Archive().Store().Keys())
 }
 
-// ErrExists says that there is a schedule of the id, whatever it starts. Such an error wraps client.ErrInvalid too.
+// ErrExists means that a schedule with the id exists, whatever it starts. Such an error also wraps client.ErrInvalid.
 var ErrExists = errors.New("a schedule with this id exists")
 
-// Make makes a schedule. The error wraps client.ErrInvalid where the options or the Idea are wrong, or where there is a
-// schedule of the id.
+// Make makes a schedule. The error wraps client.ErrInvalid if the options or the Idea are wrong, or if a schedule with
+// the id exists.
 func (s *Schedules) Make(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s *Schedules) Make(ctx context.Context, o Options) error {
 	return s.refuseIdle(ctx, o)
 }
 
-// refuseIdle removes a schedule that has just been made if Temporal finds no time at which it would start anything.
+// refuseIdle removes a new schedule if Temporal finds no time at which it would start anything.
 func (s *Schedules) refuseIdle(ctx context.Context, o Options) error {
 	made, err := s.Find(ctx, o.ID)
 	if err != nil || len(made.Next) > 0 {
@@ -134,7 +134,7 @@ func (s *Schedules) refuseIdle(ctx context.Context, o Options) error {
 	return invalid("make schedule %s: %s never comes", o.ID, o.describeTimes())
 }
 
-// What a list shows without a description of each.
+// These memo fields are shown in lists, without a description of each schedule.
 const (
 	memoPath = "path"
 	memoWhen = "when"
@@ -144,7 +144,7 @@ func invalid(format string, args ...any) error {
 	return kind.Errorf(client.ErrInvalid, format, args...)
 }
 
-// timeLength is how long the time is that Temporal puts behind the id of a process.
+// timeLength is the length of the time that Temporal appends to the id of a process.
 const timeLength = len("-2026-11-23T02:00:00Z")
 
 func (o Options) check() error {
@@ -182,7 +182,7 @@ func (o Options) describeTimes() string {
 	return text
 }
 
-// List gives the schedules that start processes, by their ids.
+// List returns the schedules that start processes, sorted by id.
 func (s *Schedules) List(ctx context.Context) ([]Schedule, error) {
 	found := []Schedule{}
 	list, err := s.client.Temporal().ScheduleClient().List(ctx, sdk.ScheduleListOptions{})
@@ -217,7 +217,7 @@ func (s *Schedules) Find(ctx context.Context, id string) (*Schedule, error) {
 	return one, nil
 }
 
-// errOther is for a schedule that starts something else than processes.
+// errOther is for a schedule that does not start processes.
 var errOther = serviceerror.NewNotFound("it starts something else")
 
 func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescription, error) {
@@ -231,7 +231,7 @@ func (s *Schedules) describe(ctx context.Context, id string) (*sdk.ScheduleDescr
 	return d, nil
 }
 
-// add adds what Temporal has in the same form in a list and in a description.
+// add adds what Temporal returns in the same form in a list and in a description.
 func (s *Schedule) add(latest []sdk.ScheduleActionResult, memo *commonpb.Memo, values converter.DataConverter) {
 	s.Latest = []Started{}
 	for _, r := range latest {
@@ -244,12 +244,12 @@ func (s *Schedule) add(latest []sdk.ScheduleActionResult, memo *commonpb.Memo, v
 	}
 	for key, into := range map[string]*string{memoPath: &s.Path, memoWhen: &s.When} {
 		if p := memo.GetFields()[key]; p != nil {
-			_ = values.FromPayload(p, into) // one that another program made has none
+			_ = values.FromPayload(p, into) // a schedule that another program made has none
 		}
 	}
 }
 
-// Pause starts no processes until Resume. Those that run go on.
+// Pause starts no processes until Resume. Running processes continue.
 func (s *Schedules) Pause(ctx context.Context, id, note string) error {
 	return s.change(ctx, "pause", id,
 		func(h sdk.ScheduleHandle) error { return h.Pause(ctx, sdk.SchedulePauseOptions{Note: note}) })
@@ -261,8 +261,8 @@ func (s *Schedules) Resume(ctx context.Context, id, note string) error {
 		func(h sdk.ScheduleHandle) error { return h.Unpause(ctx, sdk.ScheduleUnpauseOptions{Note: note}) })
 }
 
-// StartNow starts a process at once, beside the times of the schedule. by is who does: it counts as one who started it,
-// where a policy keeps those from deciding. Where it is empty, nobody of whom such a policy asks can decide.
+// StartNow starts a process now, in addition to the schedule's times. by is who starts it: that person counts as a
+// starter for policies that exclude starters from deciding. If by is empty, nobody can decide under such a policy.
 func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
 	if err := (client.By{Name: by}).CheckName(); err != nil {
 		return fmt.Errorf("start a process of schedule %s: %w", id, err)
@@ -272,7 +272,7 @@ func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
 		if err := h.Update(ctx, sdk.ScheduleUpdateOptions{DoUpdate: s.withManualRun(ctx, begun)}); err != nil {
 			return err
 		}
-		// The SDK's Trigger cannot say the time, by which the process is named and finds out who began it.
+		// The SDK's Trigger cannot set the time, which names the process and tells it who started it.
 		_, err := s.client.Temporal().WorkflowService().PatchSchedule(ctx, &workflowservice.PatchScheduleRequest{
 			Namespace: s.client.Namespace(), ScheduleId: id, RequestId: uuid.NewString(),
 			Patch: &schedulepb.SchedulePatch{
@@ -285,8 +285,8 @@ func (s *Schedules) StartNow(ctx context.Context, id, by string) error {
 // maxManualRuns bounds how many of the latest manual starts a schedule remembers, with who made them.
 const maxManualRuns = 100
 
-// withManualRun has the processes that the schedule starts from now on know who began one by hand: it may be started
-// later, behind others.
+// withManualRun adds a manual start to the input of all later processes of the schedule: the process may start later,
+// behind others.
 func (s *Schedules) withManualRun(ctx context.Context,
 	b protocol.ManualStart) func(sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
 	return func(in sdk.ScheduleUpdateInput) (*sdk.ScheduleUpdate, error) {
@@ -316,8 +316,8 @@ func (s *Schedules) withManualRun(ctx context.Context,
 	}
 }
 
-// End removes the schedule, with what Temporal keeps of it afterwards: its histories hold what it started processes
-// from. The processes that it has started stay.
+// End removes the schedule, and its histories in Temporal, which contain the input of its processes. The started
+// processes stay.
 func (s *Schedules) End(ctx context.Context, id string) error {
 	return s.change(ctx, "end", id, func(h sdk.ScheduleHandle) error {
 		if err := h.Delete(ctx); err != nil {
@@ -333,8 +333,8 @@ func (s *Schedules) End(ctx context.Context, id string) error {
 // schedulerPrefix begins the id of the server's own workflow for a schedule.
 const schedulerPrefix = "temporal-sys-scheduler:"
 
-// deleteHistories deletes the runs of a workflow that carried a schedule out. A server that has none, or lets nobody
-// delete them, is no failure.
+// deleteHistories deletes the runs of the server's own workflow for a schedule. It is no error if the server has none,
+// or permits nobody to delete them.
 func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error {
 	service := s.client.Temporal().WorkflowService()
 	runs := []*commonpb.WorkflowExecution{{WorkflowId: workflow}} // the last one, which the list may not show yet
@@ -358,7 +358,7 @@ func (s *Schedules) deleteHistories(ctx context.Context, workflow string) error 
 	return err
 }
 
-// change does something to a schedule that starts processes: others of the namespace are not ours.
+// change changes a schedule that starts processes: others of the namespace are not ours.
 func (s *Schedules) change(ctx context.Context, what, id string, do func(sdk.ScheduleHandle) error) error {
 	_, err := s.describe(ctx, id)
 	if err == nil {

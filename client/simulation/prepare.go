@@ -9,13 +9,13 @@ import (
 	"processidea/model/simulate"
 )
 
-// Options say who plays.
+// Options say who plans, and who plays the Tools.
 type Options struct {
 	// Schemas asks no LLM and no script: Plans and values are made up from the schemas.
 	Schemas bool
-	// Tools is who plays the Tools: ideafile.FakedByLLM or ideafile.FakedBySchemas; empty: the one who plans.
+	// Tools is who plays the Tools: ideafile.FakedByLLM or ideafile.FakedBySchemas; empty: whoever plans.
 	Tools string
-	// LLM: the workers know an LLM to ask. It plans, unless replies were given.
+	// LLM: the workers have an LLM to ask. It plans, unless replies were given.
 	LLM bool
 }
 
@@ -24,12 +24,12 @@ type Prepared struct {
 	*ideafiles.Definition
 	By     ideafile.Simulation // who plans, and who plays the Tools
 	MadeUp []string            // References whose values were made up
-	// Unasked are the MCP servers whose tools are not known, since none is asked.
+	// Unasked are the MCP servers whose tools are unknown, since a simulation asks no server.
 	Unasked []string
 }
 
-// Prepare reads the files of a process, makes up the data that they leave out, and marks the Idea as simulated. It
-// gives the warnings too; the error is an *ideafiles.InvalidError where something is wrong with the files, and wraps
+// Prepare reads the files of a process, makes up the data that they leave out, and marks the Idea as simulated. It also
+// returns the warnings. The error is an *ideafiles.InvalidError if the files have mistakes, and wraps
 // client.ErrInvalid.
 func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, diag.Problems, error) {
 	if o.Schemas || (o.LLM && !s.RepliesGiven) {
@@ -55,7 +55,7 @@ func Prepare(s ideafiles.Source, known ideafiles.Tools, o Options) (*Prepared, d
 	return made, problems, nil
 }
 
-// players says who answers the Requests and who plays the Tools.
+// players returns who answers the Requests and who plays the Tools.
 func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
 	by := ideafile.Simulation{ToolResultsFrom: o.Tools, LLMRepliesFrom: ideafile.FakedBySchemas}
 	switch {
@@ -74,7 +74,7 @@ func (o Options) players(d *ideafiles.Definition) ideafile.Simulation {
 	return by
 }
 
-// mark makes the Idea a simulation's: with the data that nobody gives, and the mark.
+// mark adds the made-up data and the mark of a simulation to the Idea.
 func (p *Prepared) mark(d *ideafiles.Definition) {
 	messages, names := simulate.FakeInputs(d.Read)
 	for _, server := range d.Read.MCPServersToAskForTools() {
@@ -82,10 +82,10 @@ func (p *Prepared) mark(d *ideafiles.Definition) {
 	}
 	p.MadeUp = names
 	d.Idea = ideafiles.WithMessages(p.By.MarkIdea(d.Idea), messages)
-	d.Read, _ = ideafile.ReadIdea(d.Idea) // what is wrong with it is known by now
+	d.Read, _ = ideafile.ReadIdea(d.Idea) // its mistakes are reported already
 }
 
-// StartOptions starts the simulation under an id.
+// StartOptions returns the options that start the simulation under an id.
 func (p *Prepared) StartOptions(id string) client.StartOptions {
 	return client.StartOptions{ID: id, Idea: p.Idea, Replies: p.Replies, Delegates: p.Delegates}
 }

@@ -14,35 +14,36 @@ import (
 	"processidea/protocol"
 )
 
-// Report is what simulate --json prints: what run prints, and what a simulation is made for.
+// Report is what simulate --json prints: the output of run, and the results of the simulation.
 type Report struct {
 	loop.Result
-	// Total is the Requests and tokens of the process with its delegates. Estimated: no LLM counted the tokens.
+	// Total is the Requests and tokens of the process and its delegates. Estimated: the tokens were not counted by an
+	// LLM.
 	Total     Cost `json:"total"`
 	Estimated bool `json:"estimated"`
-	// Tools counts the Calls of each Tool by what became of them.
+	// Tools counts the Calls of each Tool by their status.
 	Tools map[string]map[ideafile.CallStatus]int `json:"tools"`
-	// Approvals counts the Calls at which a person would have had to look.
+	// Approvals counts the Calls on which a person would have had to decide.
 	Approvals int            `json:"approvals"`
 	Delegates []DelegateCost `json:"delegates"`
-	// Open is what did not come to its end, a line each.
+	// Open lists what did not finish, a line each.
 	Open []string `json:"open"`
-	// MadeUp are the References to data that the file does not bring.
+	// MadeUp are the References to data that the files leave out.
 	MadeUp []string `json:"madeUp"`
 	// Unasked are MCP servers whose tools are not known.
 	Unasked []string `json:"unasked"`
 	Graph   string   `json:"graph"` // the Plan as Mermaid; empty without a Plan
-	// Data is the folder in which everything was kept; empty if nothing was. The caller that keeps it sets it.
+	// Data is the folder with the data of the simulation; empty if none was kept. The caller that keeps it sets it.
 	Data string `json:"data,omitempty"`
 }
 
-// Cost is what a process took.
+// Cost is what a process used.
 type Cost struct {
 	Requests int `json:"requests"`
 	turn.TokenUsage
 }
 
-// DelegateCost is what a delegate of a simulated process took.
+// DelegateCost is what a delegate of a simulated process used.
 type DelegateCost struct {
 	Process string      `json:"process"`
 	Status  loop.Status `json:"status"`
@@ -78,7 +79,7 @@ func (p *Prepared) Report(ctx context.Context, c *client.Client, process *client
 	return r, nil
 }
 
-// count adds what became of one instance.
+// count adds the Calls and the status of one instance.
 func (r *Report) count(token string, status ideafile.InstanceStatus, v client.InstanceStatus) {
 	for _, c := range v.Calls {
 		if r.Tools[c.Tool] == nil {
@@ -107,7 +108,7 @@ func (r *Report) count(token string, status ideafile.InstanceStatus, v client.In
 	}
 }
 
-// addDelegates adds the processes that Calls of this one ran.
+// addDelegates adds the delegates of the process.
 func (r *Report) addDelegates(ctx context.Context, c *client.Client, process *client.Process) error {
 	r.Total = Cost{r.Requests, r.Usage}
 	ids, err := process.Delegates(ctx)
@@ -153,7 +154,7 @@ func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) (
 	return calls, nil
 }
 
-// directPlan gives the Calls of the Plans that run without a Request.
+// directPlan returns the Calls of the Plans that run without a Request.
 func (p *Prepared) directPlan() (calls []any) {
 	for _, m := range p.Read.Context {
 		if m.PlanStage != "" {

@@ -1,4 +1,4 @@
-// Command custom-worker is starter and worker with two tools more.
+// Command custom-worker is starter and worker with additional tools.
 package main
 
 import (

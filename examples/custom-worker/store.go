@@ -8,7 +8,7 @@ import (
 	"processidea/tools"
 )
 
-// store is what the tools work on: a shop's stock. Yours is a database.
+// store is the data that the tools work on: a shop's stock. Yours is a database.
 type store struct {
 	mu       sync.Mutex
 	stock    map[string]int
@@ -19,7 +19,7 @@ func newStore() *store {
 	return &store{stock: map[string]int{"lamp": 3, "chair": 40}, reserved: map[string]reservation{}}
 }
 
-// register makes the tools known. Their schemas are read off the types.
+// register registers the tools. Their schemas are derived from the types.
 func (s *store) register(r *tools.Registry) {
 	tools.Register(r, "checkStock", s.check, tools.Describe("Says how many of an article are there."))
 	tools.Register(r, "reserve", s.reserve,
@@ -35,7 +35,7 @@ func (s *store) check(_ context.Context, in article) (int, error) {
 	defer s.mu.Unlock()
 	n, ok := s.stock[in.Article]
 	if !ok {
-		// Another attempt would only say so again.
+		// Another attempt would fail in the same way.
 		return 0, tools.Final(fmt.Errorf("there is no article %q", in.Article))
 	}
 	return n, nil
@@ -52,8 +52,8 @@ type reservation struct {
 	Left    int    `json:"left"`
 }
 
-// reserve has an effect. A Call that is run again, because its worker died or its answer was lost, has the same
-// idempotency key: it gets what it got before.
+// reserve has an effect. A Call that runs again, because its worker died or its answer was lost, has the same
+// idempotency key, and gets the same reservation.
 func (s *store) reserve(ctx context.Context, in order) (reservation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// UntilInterrupted serves on an address until the program is interrupted. It ends a program that cannot.
+// UntilInterrupted serves on an address until the program is interrupted. If it cannot serve, it ends the program.
 func UntilInterrupted(addr string, h http.Handler) {
 	if err := serve(addr, h); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)

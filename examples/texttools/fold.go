@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// folded is a text in the form in which texts are compared: compatibility forms resolved (NFKC), case folded,
-// invisible characters gone, runs of white space one space. Each byte knows the runes of the source it came from.
+// folded is a text in the form for comparing: compatibility forms resolved (NFKC), case folded, invisible characters
+// removed, runs of white space replaced by one space. Each byte is mapped to the runes of the source that it came from.
 type folded struct {
 	text                 []byte
 	sourceFrom, sourceTo []int32 // per byte of text: first rune in the source, and the one after the last
@@ -46,8 +46,8 @@ func fold(source string) *folded {
 	return f
 }
 
-// visible drops the invisible characters, before accents are joined to their
-// letters, and gives the place in the source of each rune that is left.
+// visible drops the invisible characters, before accents are joined to their letters, and returns the place in the
+// source of each remaining rune.
 func visible(source string) (s string, place []int32) {
 	var b strings.Builder
 	b.Grow(len(source))
@@ -106,7 +106,7 @@ func unspaced(r rune) bool {
 		unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// whole reports whether text[start:end] is a whole word of the folded text.
+// isWholeWord reports whether text[start:end] is a whole word of the folded text.
 func (f *folded) isWholeWord(start, end int) bool {
 	if start > 0 {
 		before, _ := utf8.DecodeLastRune(f.text[:start])

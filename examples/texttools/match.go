@@ -10,7 +10,7 @@ import (
 	"processidea/tools"
 )
 
-// maxMatches is how many places are listed; all are counted.
+// maxMatches bounds the places that are listed; all are counted.
 const maxMatches = 1000
 
 type matchWordsParams struct {
@@ -59,8 +59,8 @@ func matchWords(ctx context.Context, in matchWordsParams) (matchWordsResult, err
 	return result, nil
 }
 
-// foldedWords gives each word as it was given by the form in which it is looked for; one without visible characters is
-// left out.
+// foldedWords maps the folded form of each word, which is searched for, to the word as given. Words without visible
+// characters are left out.
 func foldedWords(words []string) map[string]string {
 	given := map[string]string{}
 	for _, word := range words {
@@ -72,8 +72,8 @@ func foldedWords(words []string) map[string]string {
 	return given
 }
 
-// find adds each place of a word, and reports whether there is one. Places may overlap: a longer word hides none
-// within it.
+// find adds each place of a word, and reports whether there is one. Places may overlap: a match inside a longer match
+// counts too.
 func (r *matchWordsResult) find(text *folded, pattern, word string, whole bool) (found bool) {
 	for at := 0; ; at++ {
 		next := bytes.Index(text.text[at:], []byte(pattern))

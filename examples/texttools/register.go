@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// maxSearched is how many bytes of text are searched, compared or scored at once: in the form in which that is
-	// done they take up to a hundred times as many.
+	// maxSearched is how many bytes of text are searched, compared or scored at once: the forms made for that take up
+	// to a hundred times as many.
 	maxSearched = 256 << 10
 	maxWords    = 32 << 10 // of all words to look for
 )
@@ -20,7 +20,7 @@ func Register(r *tools.Registry) {
 	registerFindSimilar(r)
 }
 
-// checkSize refuses a text that is longer than a tool can search, in bytes.
+// checkSize refuses a text of more bytes than a tool can search.
 func checkSize(what string, size, limit int) error {
 	if size > limit {
 		return tools.Final(fmt.Errorf("%s: %d bytes are too many to search at once; the limit is %d", what,

@@ -71,7 +71,7 @@ func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, erro
 	if err := checkEnglish(in); err != nil {
 		return sentimentScore{}, tools.Final(err)
 	}
-	// The lexicon writes apostrophes straight and knows one space between words.
+	// The lexicon has only straight apostrophes, and single spaces between words.
 	text := strings.Join(strings.Fields(strings.ReplaceAll(in.Text, "’", "'")), " ")
 	s := analyzer().PolarityScores(text)
 	return sentimentScore{
@@ -80,8 +80,8 @@ func scoreSentiment(_ context.Context, in sentimentParams) (sentimentScore, erro
 	}, nil
 }
 
-// checkEnglish refuses what the lexicon cannot judge: it would call every text
-// in another language neutral, and that would pass for a finding.
+// checkEnglish refuses texts that the lexicon cannot judge: it would call every text in another language neutral, and
+// people would take that for a result.
 func checkEnglish(in sentimentParams) error {
 	lang := strings.ToLower(strings.TrimSpace(in.Language))
 	base, _, _ := strings.Cut(strings.ReplaceAll(lang, "_", "-"), "-")

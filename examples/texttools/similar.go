@@ -35,8 +35,8 @@ func registerFindSimilar(r *tools.Registry) {
 			"Finds the near-duplicates of a text in a list: the same message sent again with small changes."))
 }
 
-// findSimilar scores by the share of three-character runs that two texts have
-// in common (Jaccard), so that case, punctuation and a changed word weigh little.
+// findSimilar scores two texts by the share of three-character runs that they have in common (Jaccard), so that case,
+// punctuation and a changed word matter little.
 func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, error) {
 	threshold := defaultThreshold
 	if in.Threshold != nil {
@@ -68,9 +68,8 @@ func findSimilar(ctx context.Context, in findSimilarParams) (findSimilarResult, 
 	return result, nil
 }
 
-// shingles are the distinct runs of three characters of a text without its
-// punctuation, sorted; a shorter text is one run. A rune takes 21 bits, so a
-// run fits a word exactly.
+// shingles returns the distinct runs of three characters of a text without its punctuation, sorted; a shorter text is
+// one run. A rune takes 21 bits, so a run fits into 64.
 func shingles(s string) []uint64 {
 	const size, bits = 3, 21
 	var runs []uint64
@@ -92,8 +91,8 @@ func shingles(s string) []uint64 {
 	return slices.Compact(runs)
 }
 
-// letters is the folded text with every run of other characters as one space, or as none beside a script that has
-// none; a text that has no letters, such as a row of emoji, is taken as it is.
+// letters returns the folded text with every run of other characters replaced by one space, or removed beside a script
+// that writes no spaces. A text without letters, such as a row of emoji, is returned as it is.
 func letters(s string) []byte {
 	text := fold(s).text
 	out := make([]byte, 0, len(text))
@@ -116,8 +115,8 @@ func letters(s string) []byte {
 	return out
 }
 
-// jaccard is the size of the intersection over that of the union of two sorted
-// sets; two empty sets have nothing in common.
+// jaccard is the size of the intersection of two sorted sets, divided by the size of their union; two empty sets have
+// nothing in common.
 func jaccard(a, b []uint64) float64 {
 	common := 0
 	for i, j := 0, 0; i < len(a) && j < len(b); {

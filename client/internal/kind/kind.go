@@ -1,5 +1,5 @@
-// Package kind gives errors a kind that errors.Is finds and that is no part of their text, so that a text reads as one
-// sentence while programs tell errors apart by an exported variable.
+// Package kind gives errors a kind that errors.Is finds, but that is not in their text. So a text reads as one
+// sentence, and programs distinguish errors by an exported variable.
 package kind
 
 import (
@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Is reports whether an error is of a type, or wraps one.
+// Is reports whether an error is of a type, or wraps an error of the type.
 func Is[T error](err error) bool {
 	_, is := errors.AsType[T](err)
 	return is
@@ -17,7 +17,7 @@ type kindError struct {
 	kind, err error
 }
 
-// Errorf formats an error as fmt.Errorf does, of a kind.
+// Errorf formats an error as fmt.Errorf does, and gives it a kind.
 func Errorf(kind error, format string, args ...any) error {
 	return &kindError{kind, fmt.Errorf(format, args...)}
 }
@@ -30,8 +30,8 @@ func Of(kind, err error) error {
 	return &kindError{kind, err}
 }
 
-// Error is the text of the error alone.
+// Error returns the text of the error without its kind.
 func (e *kindError) Error() string { return e.err.Error() }
 
-// Unwrap gives the kind, and what the error wraps besides.
+// Unwrap returns the kind and the error.
 func (e *kindError) Unwrap() []error { return []error{e.kind, e.err} }

@@ -1,5 +1,5 @@
-// Package offload puts the large values of what a process starts from into the store, before the start: no workflow
-// ever sees them.
+// Package offload puts the large values of a process's input into the store, before the start: no workflow ever sees
+// them.
 package offload
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 // Idea puts the large values of an Idea into the store, so that no workflow handles them: values of its input, State,
-// data, Plans and their records, and solution. Values that merely look like handles are escaped. Messages with neither
-// stay as they were written.
+// data, Plans and their records, and solution. Values that merely look like handles are escaped. Messages without
+// either stay as they were written.
 func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
 	context := jsonval.AsList(idea["context"])
 	out := jsonval.Object{}
@@ -50,7 +50,7 @@ func Idea(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval
 	return out, nil
 }
 
-// offloadTools puts the Tools of an Idea into the store where they are large.
+// offloadTools puts the Tools of an Idea into the store if they are large.
 func offloadTools(ctx context.Context, store *blobs.Store, idea jsonval.Object) (jsonval.Object, error) {
 	tools := jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
 	if jsonval.SizeUpToLimit(tools, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
@@ -63,7 +63,7 @@ func offloadTools(ctx context.Context, store *blobs.Store, idea jsonval.Object) 
 	return ideafile.WithTools(idea, stored), nil
 }
 
-// Files puts the Idea files of delegates into the store where they are large together.
+// Files puts the Idea files of delegates into the store if they are large together.
 func Files(ctx context.Context, store *blobs.Store, files jsonval.Object) (jsonval.Object, error) {
 	if jsonval.SizeUpToLimit(files, jsonval.LargeValueBytes) <= jsonval.LargeValueBytes {
 		return files, nil
@@ -94,7 +94,7 @@ func offloadMessage(ctx context.Context, store *blobs.Store, raw any) (any, erro
 	return ideafiles.WithPayload(m, payload), nil
 }
 
-// offloadPlan offloads the Calls of a Plan, and the results and decisions that its record holds.
+// offloadPlan offloads the Calls of a Plan, and the results and decisions in its record.
 func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (any, error) {
 	calls, err := offloadEach(ctx, store, plan["plan"])
 	if err != nil {
@@ -129,7 +129,7 @@ func offloadPlan(ctx context.Context, store *blobs.Store, plan jsonval.Object) (
 	return jsonval.WithKey(out, "record", record), nil
 }
 
-// offloadEach offloads what the objects of a list hold; the list itself stays.
+// offloadEach offloads the members of a list's objects; the list itself stays.
 func offloadEach(ctx context.Context, store *blobs.Store, v any) (any, error) {
 	list, ok := v.([]any)
 	if !ok {

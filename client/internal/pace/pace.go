@@ -1,7 +1,7 @@
-// Package pace decides when a follower of a process queries it. A query is an action that a hosted server bills, and a
-// worker has to answer it; a description is neither. So followers watch descriptions, and query only when something has
-// happened, sixty times an hour at most. Half of these are reserved for what people wait for: a change of the status,
-// or of the number of Calls that await them.
+// Package pace decides when a follower of a process queries it. A hosted server bills each query, and a worker must
+// answer it; neither is true of a description. So followers poll descriptions, and query only when something has
+// happened, at most sixty times an hour. Half of these are reserved for what people wait for: a change of the status,
+// or of the number of Calls that wait for people.
 package pace
 
 import (
@@ -25,7 +25,8 @@ type Pace struct {
 	urgent, ongoing *rate.Limiter
 }
 
-// The burst of queries, and the interval after it. In an hour: 15 + 15 and 15 + 15.
+// These are the burst of queries of one limiter, and the interval after it. Two limiters allow 15 + 15 queries an hour
+// each.
 const (
 	burst   = 15
 	spacing = 4 * time.Minute

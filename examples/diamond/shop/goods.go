@@ -25,7 +25,7 @@ type line struct {
 	Cents    int    `json:"cents"` // of the whole line
 }
 
-// lines reads {"lines": […]} and makes sure of what is ordered.
+// lines reads {"lines": […]}, checks each article and quantity, and adds names and prices.
 func lines(r *http.Request) ([]line, error) {
 	var in struct {
 		Lines []line `json:"lines"`
@@ -48,7 +48,7 @@ func lines(r *http.Request) ([]line, error) {
 	return in.Lines, nil
 }
 
-// basket prices and weighs what is ordered.
+// basket computes the prices and the weight of an order.
 func basket(r *http.Request) (any, error) {
 	type priced struct {
 		Lines         []line `json:"lines"`
@@ -90,7 +90,7 @@ func hasAll(warehouse string, all []line) bool {
 	return true
 }
 
-// discount is a percentage of the subtotal, from an amount on.
+// discount returns a coupon's percentage of a subtotal, if the subtotal reaches the coupon's minimum.
 func discount(r *http.Request) (any, error) {
 	subtotal, err := number(r, "subtotalCents")
 	if err != nil {

@@ -48,7 +48,7 @@ func express(r *http.Request) (any, error) {
 	return shipping{"express", 1490 + 400*(c.zone-1), 1}, nil
 }
 
-// standard takes everything, at a price for each kilogram that was begun.
+// standard takes everything, at a price for each kilogram begun.
 func standard(r *http.Request) (any, error) {
 	c, grams, err := parcel(r)
 	if err != nil {
@@ -66,7 +66,7 @@ func parcel(r *http.Request) (country, int, error) {
 	return c, grams, err
 }
 
-// tax is on goods and shipping, after the discount.
+// tax applies to goods and shipping, after the discount.
 func tax(r *http.Request) (any, error) {
 	c, err := destination(r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package shop is the tool server of the diamond example: it computes prices, stock, shipping, tax, delivery and the
-// quote of an order from what it is given, and keeps nothing.
+// Package shop is the tool server of the diamond example. It computes prices, stock, shipping, tax, delivery and the
+// quote of an order from its requests alone, and stores nothing.
 package shop
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Handler serves every tool of the example. What it refuses is answered with 4xx and {"error": why}.
+// Handler serves every tool of the example. A refusal has a status of 4xx and the body {"error": why}.
 func Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /basket", answer(basket))
@@ -25,7 +25,7 @@ func Handler() http.Handler {
 	return mux
 }
 
-// Slow lets every answer of h take at least d, so that a run can be watched.
+// Slow delays every answer of h by d, so that a run can be watched.
 func Slow(h http.Handler, d time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		timer := time.NewTimer(d)
@@ -50,7 +50,7 @@ func refuse(status int, format string, args ...any) error {
 	return refusal{status, fmt.Sprintf(format, args...)}
 }
 
-// answer writes what a tool gives, or why it refuses, as JSON.
+// answer writes a tool's result, or why it refuses, as JSON.
 func answer(tool func(*http.Request) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusOK
@@ -65,7 +65,7 @@ func answer(tool func(*http.Request) (any, error)) http.Handler {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
-		_ = json.NewEncoder(w).Encode(body) // a client that has gone is no error of the shop
+		_ = json.NewEncoder(w).Encode(body) // a client that has disconnected is no error of the shop
 	})
 }
 
@@ -83,7 +83,7 @@ func read(r *http.Request, v any) error {
 	return nil
 }
 
-// number reads a whole number from 0 in the query.
+// number reads a whole number of at least 0 from the query.
 func number(r *http.Request, name string) (int, error) {
 	var n int
 	text := r.URL.Query().Get(name)

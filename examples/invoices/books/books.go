@@ -1,4 +1,4 @@
-// Package books is the bookkeeping that the Tools of the example invoices call: invoices, and the letters that go out.
+// Package books is the bookkeeping that the Tools of the invoices example call: invoices, and letters that are sent.
 package books
 
 import (
@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// overdue are the days by which open invoices are overdue. One that is not here is paid.
+// overdue maps open invoices to the days by which they are overdue. An invoice that is not here is paid.
 var overdue = map[string]int{
 	"2026-101": 31, "2026-102": 45, "2026-104": 20, "2026-105": 9, "2026-107": 60, "2026-108": 15, "2026-109": 90,
 	"2026-111": 3, "2026-112": 28,
@@ -17,13 +17,13 @@ var overdue = map[string]int{
 
 const first, last = "2026-101", "2026-112"
 
-// Books keeps what was sent. Its zero value is ready.
+// Books records the letters that were sent. Its zero value is ready.
 type Books struct {
 	mu      sync.Mutex
-	letters map[string]string // by the key of the Call: one that is sent again is the same letter
+	letters map[string]string // by the Call's idempotency key: sent again, a letter is the same
 }
 
-// Letters is how many letters went out.
+// Letters returns how many letters were sent.
 func (b *Books) Letters() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -47,7 +47,7 @@ func (b *Books) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	mux.ServeHTTP(w, r)
 }
 
-// send takes a letter. The key of a Call is the same on every attempt, so that nobody gets a letter twice.
+// send accepts a letter. A Call's key is the same on every attempt, so that nobody gets a letter twice.
 func (b *Books) send(w http.ResponseWriter, r *http.Request) {
 	var letter struct {
 		Invoice, Customer, To string

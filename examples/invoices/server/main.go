@@ -1,4 +1,4 @@
-// Command server runs the bookkeeping of the example invoices on loopback until it is interrupted.
+// Command server runs the bookkeeping of the invoices example on loopback until it is interrupted.
 package main
 
 import (

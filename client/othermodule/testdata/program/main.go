@@ -1,5 +1,5 @@
-// Command program is what a Go program of another module does with a process: it starts one, follows it, decides on the
-// Call that waits, and reads the chain. Temporal and the store are those of the environment.
+// Command program shows what a Go program of another module does with a process: it starts one, follows it, decides on
+// the waiting Call, and reads the chain. It finds Temporal and the store through the environment.
 package main
 
 import (
@@ -67,7 +67,7 @@ func start(ctx context.Context, c *client.Client, id string) (*client.Process, e
 	})
 }
 
-// follow decides on what waits until the process has ended.
+// follow decides on waiting Calls until the process has ended.
 func follow(ctx context.Context, p *client.Process) error {
 	for event, err := range p.Events(ctx) {
 		switch {
