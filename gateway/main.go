@@ -32,7 +32,7 @@ var errUsage = errors.New("bad usage")
 
 func main() { os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// execute runs the gateway until SIGTERM or SIGINT, and gives the exit code.
+// execute runs the gateway until SIGTERM or SIGINT, and returns the exit code.
 func execute(args []string, out, err io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -54,7 +54,7 @@ func execute(args []string, out, err io.Writer) int {
 	return exitFailed
 }
 
-// addressVariable names the address where no flag does.
+// addressVariable is the environment variable with the address; the flag overrides it.
 const addressVariable = "PROCESSIDEA_GATEWAY"
 
 func command(log *slog.Logger) *cobra.Command {
@@ -86,7 +86,7 @@ reached.`,
 }
 
 func run(ctx context.Context, address string, log *slog.Logger) error {
-	slog.SetDefault(log) // for what panics, and for libraries
+	slog.SetDefault(log) // for panics, and for libraries
 	heap.KeepBelow(1)    // large bodies leave much garbage
 	o, wrong := server.FromEnvironment(address, server.SystemUser(os.Getenv), os.Getenv)
 	options, err := client.FromEnvironment()

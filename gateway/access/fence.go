@@ -9,16 +9,17 @@ import (
 	"strings"
 )
 
-// Fence refuses requests that a foreign page makes a browser send: by the host name of the gateway in them (DNS
-// rebinding), and by the page's origin. Programs send no origin; their host name is checked all the same.
+// Fence refuses requests that a foreign page makes a browser send. It checks the host name by which the request calls
+// the gateway (against DNS rebinding), and the page's origin. Programs send no origin, but their host name is checked
+// too.
 type Fence struct {
-	// Hosts are the names under which the gateway is called, without a port, beside those of the loopback.
+	// Hosts are the names under which the gateway is called, without a port. Names of the loopback are always allowed.
 	Hosts []string
 	// Origins are other sites whose pages may send requests, such as https://desk.example.com. CORS headers allow them.
 	Origins []string
 }
 
-// Check gives why a request is refused; nil: it is not.
+// Check returns why a request is refused, or nil if it is accepted.
 func (f Fence) Check(r *http.Request) *Refusal {
 	if !f.knowsHost(r.Host) {
 		return &Refusal{http.StatusMisdirectedRequest, CodeForeignHost,
@@ -55,13 +56,13 @@ func IsLoopback(name string) bool {
 	return name == "localhost" || net.ParseIP(name).IsLoopback()
 }
 
-// isSafe reports whether nobody on the way reads or changes what is sent to an address.
+// isSafe reports whether nobody on the way can read or change what is sent to an address.
 func isSafe(u *url.URL) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && IsLoopback(u.Hostname())
 }
 
-// isSameHost reports whether an origin is the one that the request was sent to. A proxy may have taken TLS off, so that
-// the scheme may differ.
+// isSameHost reports whether the request was sent to the origin's host. A proxy may have terminated TLS, so the schemes
+// may differ.
 func isSameHost(origin string, r *http.Request) bool {
 	u, err := url.Parse(origin)
 	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) &&
@@ -90,8 +91,8 @@ func CheckOrigin(origin string) error {
 	return nil
 }
 
-// IsPageNavigation reports whether a browser opens a page for a person who followed a link, of another site too:
-// nothing is done by that, and the other site does not see the page.
+// IsPageNavigation reports whether a browser opens a page because a person followed a link, possibly on another site.
+// Such a request changes nothing, and the other site does not see the page.
 func IsPageNavigation(r *http.Request) bool {
 	return r.Method == http.MethodGet && r.Header.Get("Origin") == "" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"

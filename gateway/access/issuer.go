@@ -20,21 +20,21 @@ import (
 	"processidea/tools/memory"
 )
 
-// Issuer is an OpenID Connect issuer whose tokens are trusted, with the claims that are read.
+// Issuer is an OpenID Connect issuer whose tokens are trusted, with the claims that the gateway reads.
 type Issuer struct {
 	URL      string // https, or http on this machine alone
 	Audience string // the aud claim that tokens must have
-	// Name and Groups are the claims with the person's name in policies, and with their groups; empty: email and
+	// Name is the claim with the person's name in policies, and Groups the claim with their groups; empty: email and
 	// groups.
 	Name, Groups string
 	// Unverified accepts an email without email_verified. An email that the issuer calls unverified never counts.
 	Unverified bool
 	Roles      *Roles
-	// Key signs decisions for the people that it may speak for; nil: decisions are declared.
+	// Key signs decisions for the people that it may speak for; nil: decisions are declared, not signed.
 	Key *signing.PrivateKey
 }
 
-// Names of claims, where none are given.
+// The names of claims. email and groups are the defaults of Issuer.Name and Issuer.Groups.
 const (
 	claimEmail    = "email"
 	claimVerified = "email_verified"
@@ -42,13 +42,13 @@ const (
 )
 
 const (
-	issuerTimeout        = 10 * time.Second // of one request to the issuer
-	retryAfter           = 5 * time.Second  // after which an issuer that did not answer is asked again
-	maxIssuerAnswerBytes = 1 << 20          // bytes of one of its answers
-	maxGroups            = 1000             // of one person
+	issuerTimeout        = 10 * time.Second // the timeout of one request to the issuer
+	retryAfter           = 5 * time.Second  // how long after a failure the issuer is asked again
+	maxIssuerAnswerBytes = 1 << 20          // the size of one answer of the issuer
+	maxGroups            = 1000             // groups of one person
 )
 
-// IssuerGuard admits people with a token of an issuer. It is safe for concurrent use.
+// IssuerGuard admits people who send a token of an issuer. It is safe for concurrent use.
 type IssuerGuard struct {
 	issuer Issuer
 	http   *http.Client
@@ -60,8 +60,8 @@ type IssuerGuard struct {
 	failed   error
 }
 
-// NewIssuerGuard makes one. The error is for an issuer that cannot be trusted as it is given; one that does not answer
-// is asked later.
+// NewIssuerGuard makes an IssuerGuard. It returns an error if the settings of the issuer are invalid. It does not ask
+// the issuer yet.
 func NewIssuerGuard(i Issuer) (*IssuerGuard, error) {
 	u, err := url.Parse(i.URL)
 	switch {
@@ -95,13 +95,13 @@ func (g *IssuerGuard) Identify(r *http.Request) (*Person, error) {
 	if err != nil {
 		return nil, issuerAwayError(err)
 	}
-	// The token must not appear in an error, so that the library's text is not passed on.
+	// An error must not contain the token, so the library's text is not passed on.
 	verified, err := verifier.Verify(oidc.ClientContext(r.Context(), g.http), token)
 	var expired *oidc.TokenExpiredError
 	switch {
 	case errors.As(err, &expired):
 		return nil, unauthorized(CodeBadToken, "the token has expired")
-	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no error type for it
+	case err != nil && strings.Contains(err.Error(), "fetching keys"): // the library has no error type for this
 		return nil, issuerAwayError(err)
 	case err != nil:
 		return nil, unauthorized(CodeBadToken, "the token is not valid: want one of "+g.issuer.URL+" for "+
@@ -121,15 +121,15 @@ func issuerAwayError(err error) error {
 		"the issuer of tokens does not answer"}, err)
 }
 
-// clockSkew is how far the issuer's clock may be ahead.
+// clockSkew is how far the issuer's clock may be ahead of this machine's.
 const clockSkew = time.Minute
 
-// claimsOf reads a token whose signature was checked.
+// claimsOf returns the claims of a token whose signature was checked.
 func claimsOf(token *oidc.IDToken) (claims Claims, err error) {
 	if err := token.Claims(&claims); err != nil {
 		return nil, unauthorized(CodeBadToken, "the token's claims cannot be read")
 	}
-	// The library looks at exp, and at an nbf that fits into its integers.
+	// The library checks exp, and nbf only if it fits into its integers.
 	for _, claim := range []string{"iat", "nbf"} {
 		if at, _ := claims[claim].(float64); at > float64(time.Now().Add(clockSkew).Unix()) {
 			return nil, unauthorized(CodeBadToken,
@@ -163,19 +163,18 @@ func (g *IssuerGuard) personOf(claims Claims, token *oidc.IDToken) (*Person, err
 	if claims[g.issuer.Groups] != nil && !ok || len(groups) > maxGroups {
 		return nil, unauthorized(CodeBadToken, "the token's "+g.issuer.Groups+" is no list of names")
 	}
-	// Neither roles nor policies can name such a group: it would give no right.
+	// Neither roles nor policies can name such a group, so it gives no right.
 	groups = jsonval.Filter(groups, func(group string) bool { return policy.CheckGroup(group) == nil })
 	return g.PersonWithRights(name, groups, client.Account{Issuer: token.Issuer, Subject: token.Subject})
 }
 
-// isVerified reports whether the email counts.
+// isVerified reports whether the email may be trusted as the person's name.
 func (g *IssuerGuard) isVerified(claims Claims) bool {
 	verified, isGiven := claims[claimVerified]
 	return verified == true || verified == "true" || !isGiven && g.issuer.Unverified
 }
 
-// PersonWithRights returns the person with a name, groups and an account from an earlier login, with their current
-// rights.
+// PersonWithRights returns the person of an earlier login, with their current rights.
 func (g *IssuerGuard) PersonWithRights(name string, groups []string, account client.Account) (*Person, error) {
 	rights, err := g.issuer.Roles.RightsOf(name, groups)
 	if err != nil {
@@ -189,14 +188,14 @@ func (g *IssuerGuard) PersonWithRights(name string, groups []string, account cli
 	return p, nil
 }
 
-// LogTo has what becomes of the file of roles logged.
+// LogTo sets the log for changes in the state of the file of roles.
 func (g *IssuerGuard) LogTo(log *slog.Logger) {
 	g.issuer.Roles.mu.Lock()
 	defer g.issuer.Roles.mu.Unlock()
 	g.issuer.Roles.log = log
 }
 
-// CheckReady returns why nobody has rights, if that is so.
+// CheckReady returns an error if nobody has rights because the file of roles is broken.
 func (g *IssuerGuard) CheckReady(context.Context) error {
 	if _, err := g.issuer.Roles.current(); err != nil {
 		return brokenRolesError(err)
@@ -204,12 +203,13 @@ func (g *IssuerGuard) CheckReady(context.Context) error {
 	return nil
 }
 
-// brokenRolesError reports to the caller only that the roles are broken. The reason names a file of this machine.
+// brokenRolesError reports to the caller only that the roles are broken. The reason goes to the log, since it names a
+// file of this machine.
 func brokenRolesError(err error) error {
 	return fmt.Errorf("%w: %w", &Refusal{http.StatusServiceUnavailable, CodeRoles, rolesBroken}, err)
 }
 
-// discover asks the issuer for its keys' place, once.
+// discover asks the issuer for its endpoints and the address of its keys, until it has answered once.
 func (g *IssuerGuard) discover() (*oidc.Provider, *oidc.IDTokenVerifier, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -227,7 +227,7 @@ func (g *IssuerGuard) discover() (*oidc.Provider, *oidc.IDTokenVerifier, error) 
 		return nil, nil, err
 	}
 	g.provider = provider
-	// The library takes asymmetric algorithms alone, of those that the issuer names.
+	// The library accepts only asymmetric algorithms, and only those that the issuer announces.
 	g.verifier = provider.VerifierContext(oidc.ClientContext(context.Background(), g.http),
 		&oidc.Config{ClientID: g.issuer.Audience})
 	return g.provider, g.verifier, nil

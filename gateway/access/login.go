@@ -15,7 +15,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// LoginClient is the client of an issuer with which people log in in a browser.
+// LoginClient is the client at an issuer with which people log in from a browser.
 type LoginClient struct {
 	ID     string
 	Secret string // sessions are sealed with a key derived from it
@@ -32,7 +32,7 @@ type IssuerLogin struct {
 	client LoginClient
 }
 
-// CallbackPath is where the issuer sends people back to.
+// CallbackPath is the path to which the issuer sends people back.
 const CallbackPath = "/desk/callback"
 
 // NewIssuerLogin makes an IssuerLogin. The error names the invalid setting of the client.
@@ -52,31 +52,31 @@ func NewIssuerLogin(g *IssuerGuard, c LoginClient) (*IssuerLogin, error) {
 	return &IssuerLogin{g, c}, nil
 }
 
-// SessionSecret is the same at every gateway of the same client.
+// SessionSecret returns the secret of sessions. It is the same at every gateway with the same client.
 func (l *IssuerLogin) SessionSecret() []byte { return []byte(l.client.ID + "\n" + l.client.Secret) }
 
-// Secure reports whether people reach the gateway by https alone.
+// Secure reports whether people reach the gateway by https only.
 func (l *IssuerLogin) Secure() bool { return l.client.URL[:5] == "https" }
 
-// Attempt is a login begun in a browser, which keeps it. Its content prevents a login by another's browser, with
-// another's code, or twice.
+// Attempt is a login that has begun. The browser keeps it. Its content prevents a login from another browser, with the
+// code of another login, or a second time.
 type Attempt struct {
 	State    string    `json:"state"`
 	Nonce    string    `json:"nonce"`
 	Verifier string    `json:"verifier"` // of PKCE
-	Next     string    `json:"next"`     // the page that was asked for
+	Next     string    `json:"next"`     // the page that the person asked for
 	Until    time.Time `json:"until"`
 }
 
 // AttemptMaxAge is how long somebody may take to log in at the issuer.
 const AttemptMaxAge = 15 * time.Minute
 
-// NewAttempt begins one.
+// NewAttempt begins an Attempt.
 func NewAttempt(next string) Attempt {
 	return Attempt{rand.Text(), rand.Text(), oauth2.GenerateVerifier(), next, time.Now().Add(AttemptMaxAge)}
 }
 
-// Begin gives the address at the issuer where a person logs in.
+// Begin returns the address at the issuer where a person logs in.
 func (l *IssuerLogin) Begin(a Attempt) (string, error) {
 	provider, _, err := l.discover()
 	if err != nil {
@@ -103,7 +103,7 @@ func (l *IssuerLogin) config(provider *oidc.Provider) *oauth2.Config {
 	}
 }
 
-// Finish finds out who came back from the issuer with a code.
+// Finish returns the person who came back from the issuer with a code.
 func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Person, error) {
 	provider, _, err := l.discover()
 	if err != nil {
@@ -114,7 +114,7 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	tokens, err := l.config(provider).Exchange(ctx, code, oauth2.VerifierOption(a.Verifier))
 	var refused *oauth2.RetrieveError
 	switch {
-	case errors.As(err, &refused) && refused.ErrorCode != "": // its body may contain secrets
+	case errors.As(err, &refused) && refused.ErrorCode != "": // the error's body may contain secrets
 		return nil, unauthorized(CodeBadToken, "the issuer refuses the login: "+printable(refused.ErrorCode))
 	case err != nil:
 		return nil, &Refusal{http.StatusServiceUnavailable, CodeIssuerAway, "the issuer did not say who logged in"}
@@ -132,8 +132,8 @@ func (l *IssuerLogin) Finish(ctx context.Context, a Attempt, code string) (*Pers
 	return l.personOf(l.addUserinfo(ctx, provider, tokens, token.Subject, claims), token)
 }
 
-// addUserinfo adds the claims that only the issuer's userinfo endpoint has. The claims of the signed token stay
-// unchanged.
+// addUserinfo adds the claims that only the issuer's userinfo endpoint returns. Claims of the signed token take
+// precedence.
 func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, tokens *oauth2.Token, subject string,
 	claims Claims) Claims {
 	saysVerified := l.issuer.Name != claimEmail || claims[claimVerified] != nil
@@ -150,13 +150,13 @@ func (l *IssuerLogin) addUserinfo(ctx context.Context, provider *oidc.Provider, 
 		return claims
 	}
 	if claims[claimEmail] != nil && claims[claimEmail] != all[claimEmail] {
-		delete(all, claimVerified) // it refers to another address
+		delete(all, claimVerified) // email_verified refers to another address
 	}
 	maps.Copy(all, claims)
 	return all
 }
 
-// End gives the address at the issuer where a person logs out there; "" where it has none.
+// End returns the address at the issuer where a person logs out there, or "" if the issuer has none.
 func (l *IssuerLogin) End() string {
 	provider, _, err := l.discover()
 	if err != nil {

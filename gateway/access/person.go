@@ -13,7 +13,7 @@ type Right string
 
 // The rights. A person without any of them may only read the description of the API.
 const (
-	Look   Right = "look"   // at processes, at what waits in them, at their Ideas
+	Look   Right = "look"   // at processes, at what waits in them, and at their Ideas
 	Start  Right = "start"  // processes, and forks
 	Decide Right = "decide" // on Calls that wait
 	Steer  Right = "steer"  // pause, resume, revise, add, cancel, undo
@@ -47,7 +47,7 @@ func With(ctx context.Context, p *Person) context.Context {
 	return client.WithAccount(context.WithValue(ctx, personKey{}, p), p.Account)
 }
 
-// From gives the person of a request; one without a name and without rights where nobody has been identified.
+// From returns the person of a request, or a person without a name and rights if nobody has been identified.
 func From(ctx context.Context) *Person {
 	if p, ok := ctx.Value(personKey{}).(*Person); ok {
 		return p

@@ -6,14 +6,14 @@ import (
 	"net/http"
 )
 
-// Refusal is why a request is refused. Its text is for the sender of the request, and contains no secret.
+// Refusal says why a request is refused. Its text is for the sender of the request and contains no secret.
 type Refusal struct {
-	Status  int    // of HTTP
+	Status  int    // the HTTP status
 	Code    string // stable, for programs
 	Message string
 }
 
-// Refuse makes a Refusal whose text is formatted.
+// Refuse makes a Refusal with a formatted text.
 func Refuse(status int, code, format string, args ...any) *Refusal {
 	return &Refusal{status, code, fmt.Sprintf(format, args...)}
 }
@@ -26,17 +26,17 @@ const (
 	CodeNoToken     = "no-token"     // the request has no credentials
 	CodeBadToken    = "bad-token"    // the token is wrong, has expired, or is for another audience
 	CodeForbidden   = "forbidden"    // the person lacks the right
-	CodeForeignPage = "foreign-page" // a page of another origin had a browser send it
+	CodeForeignPage = "foreign-page" // a page of another origin made a browser send it
 	CodeIssuerAway  = "issuer-away"  // the issuer of tokens does not answer
 	CodeRoles       = "roles-broken" // nobody has rights until the file of roles is mended
-	CodeForeignHost = "foreign-host" // the name by which the gateway was called is not its own
+	CodeForeignHost = "foreign-host" // the gateway was called by a name that is not its own
 )
 
 func unauthorized(code, message string) *Refusal {
 	return &Refusal{http.StatusUnauthorized, code, message}
 }
 
-// Forbidden refuses what a person has no right to.
+// Forbidden refuses a request for which the person lacks the right.
 func Forbidden(p *Person, r Right) *Refusal {
 	return Refuse(http.StatusForbidden, CodeForbidden, "%s may not %s here", cmp.Or(p.Name, "you"), r)
 }

@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Roles say who may do what. They are a file, which is read again when it has changed:
+// Roles say who may do what. They come from a file, which is read again when it has changed:
 //
 //	{"roles": [{"may": ["look", "decide"], "groups": ["finance"], "people": ["ann@example.com"]}]}
 //
@@ -32,7 +32,7 @@ type role struct {
 	people, groups []string
 }
 
-// wildcard among people is everybody with a token.
+// wildcard, in a role's people, means everybody with a token.
 const wildcard = "*"
 
 // OpenRoles reads a file of roles. The error names the faults in it.
@@ -42,7 +42,7 @@ func OpenRoles(file string) (*Roles, error) {
 	return r, err
 }
 
-// RightsOf gives the rights of a person. Where the file cannot be read, or is broken, nobody has any: the change may
+// RightsOf returns the rights of a person. If the file cannot be read or is broken, nobody has rights: the change may
 // have been meant to take rights away.
 func (r *Roles) RightsOf(name string, groups []string) ([]Right, error) {
 	list, err := r.current()
@@ -66,7 +66,7 @@ func (r role) isOf(name string, groups []string) bool {
 func (r *Roles) current() ([]role, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	version := "none" // there is no file
+	version := "none" // the file does not exist
 	if info, err := os.Stat(r.file); err == nil {
 		version = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
 	}

@@ -12,12 +12,12 @@ import (
 	"processidea/client"
 )
 
-// Guard identifies who sent a request. The error is a *Refusal, or an error of the issuer.
+// Guard identifies who sent a request. Its error is a *Refusal or wraps one.
 type Guard interface {
 	Identify(r *http.Request) (*Person, error)
 }
 
-// CheckReady returns why a guard admits nobody, if that is so.
+// CheckReady returns an error if the guard can admit nobody.
 func CheckReady(ctx context.Context, g Guard) error {
 	if g, ok := g.(interface{ CheckReady(context.Context) error }); ok {
 		return g.CheckReady(ctx)
@@ -25,20 +25,20 @@ func CheckReady(ctx context.Context, g Guard) error {
 	return nil
 }
 
-// minTokenLength is in characters. rand.Text gives 26, of 5 bits each.
+// minTokenLength is in characters. rand.Text returns 26, of 5 bits each.
 const minTokenLength = 24
 
-// NewToken makes up a token.
+// NewToken makes a random token.
 func NewToken() string { return rand.Text() }
 
-// TokenGuard admits callers with the one token, all as one person. It is for the loopback, where the token belongs to
-// the user.
+// TokenGuard admits every caller with its one token, all as the same person. It is for the loopback, where the token
+// belongs to the user.
 type TokenGuard struct {
 	digest [sha256.Size]byte
 	person Person
 }
 
-// NewTokenGuard makes one for a person. The error is for a token that can be guessed.
+// NewTokenGuard makes a TokenGuard for a person. It returns an error if the token is short enough to be guessed.
 func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
 	if len(token) < minTokenLength {
 		return nil, errors.New("access: the gateway's token has fewer than 24 characters")
@@ -47,8 +47,8 @@ func NewTokenGuard(token string, p Person) (*TokenGuard, error) {
 	return &TokenGuard{sha256.Sum256([]byte(token)), p}, nil
 }
 
-// Identify reads the token from the header Authorization, or, as a page that follows events cannot set one, from the
-// parameter token.
+// Identify reads the token from the header Authorization, or else from the query parameter token: a page that follows
+// events cannot set the header.
 func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	token := bearer(r)
 	if token == "" {
@@ -64,13 +64,13 @@ func (g *TokenGuard) Identify(r *http.Request) (*Person, error) {
 	return g.PersonWithRights(g.person.Name, nil, client.Account{})
 }
 
-// PersonWithRights returns the one person of the token, whatever name they had at login.
+// PersonWithRights returns the token's one person, whatever name they had at login.
 func (g *TokenGuard) PersonWithRights(string, []string, client.Account) (*Person, error) {
 	p := g.person
 	return &p, nil
 }
 
-// SessionSecret is known to who has the token alone, and with another token it is another one.
+// SessionSecret returns the secret of sessions. Only those who have the token know it, and a new token changes it.
 func (g *TokenGuard) SessionSecret() []byte { return g.digest[:] }
 
 // bearer returns the token of the header; "" if there is none.

@@ -34,13 +34,13 @@ type Options struct {
 	Log    *slog.Logger
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
-	// Patience is how long a request waits until a worker has taken a decision or a steering signal.
+	// Patience bounds how long a request waits for a worker to process a decision or a steering signal.
 	Patience time.Duration
-	// Intake reads the bodies, and Strangers those of requests without authentication.
+	// Intake reads the bodies of authenticated requests, and Strangers those of all other requests.
 	Intake, Strangers *intake.Intake
 }
 
-// DefaultPatience is the Patience for 0.
+// DefaultPatience applies if Options.Patience is 0.
 const DefaultPatience = 30 * time.Second
 
 // API answers requests.
@@ -52,8 +52,8 @@ type API struct {
 }
 
 const (
-	largestIdea = 32 << 20 // bytes of a body that brings an Idea or its instances
-	largestBody = 4 << 20  // bytes of any other
+	largestIdea = 32 << 20 // bytes of a body that contains an Idea or its instances
+	largestBody = 4 << 20  // bytes of any other body
 )
 
 // New makes an API.
@@ -108,13 +108,13 @@ An id of a process is one segment of a path, percent-encoded: the delegate or in
 /api/processes/refunds%2F13. Every error is a problem document (RFC 9457) whose code never changes. Programs must
 accept JSON keys that are not described here: more may be added.`
 
-// Handle adds a page that is not of the API.
+// Handle adds a page that does not belong to the API.
 func (a *API) Handle(pattern string, h http.Handler) { a.mux.Handle(pattern, h) }
 
 // ServeHTTP answers a request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
-// Index names what there is, for those who come without a path.
+// Index answers a request without a path with the addresses of the API.
 func Index(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_,
@@ -123,7 +123,8 @@ func Index(w http.ResponseWriter, _ *http.Request) {
 		`{"name":"Process Idea","openapi":"/openapi.json","processes":"/api/processes","approvals":"/api/approvals","plans":"/api/plans"}`)
 }
 
-// serveUnknown answers what no operation does: with the methods that the page takes, where there is such a page.
+// serveUnknown answers a request that no operation serves. If the page exists, the answer names the methods that it
+// accepts.
 func (a *API) serveUnknown(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
@@ -145,8 +146,8 @@ func (a *API) serveUnknown(w http.ResponseWriter, r *http.Request) {
 		fmt.Sprintf("this page accepts %v, not %s", allowed, r.Method)).Write(w)
 }
 
-// addOperation adds an operation to an API. do is called once the person is known, and has the right. Without a right,
-// do itself identifies the caller.
+// addOperation adds an operation to an API. do runs only once the caller is identified and has the right. If right is
+// empty, do must identify the caller itself.
 func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	if right != "" {
 		op.Security = []map[string][]string{{"bearer": {}}}
@@ -159,8 +160,8 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 	}
 	if op.Method != http.MethodGet {
 		op.Middlewares = append(op.Middlewares, a.readBody(op))
-		op.SkipValidateBody = true // it has been by then
-		op.BodyReadTimeout = -1    // and read
+		op.SkipValidateBody = true // readBody has validated the body
+		op.BodyReadTimeout = -1    // readBody has read the body
 	}
 	if strings.Contains(op.Path, "{") {
 		op.Errors = append(op.Errors, http.StatusNotFound)
@@ -184,33 +185,32 @@ func addOperation[I, O any](a *API, right access.Right, op huma.Operation, do fu
 	})
 }
 
-// post describes an operation that acts.
+// post describes an operation that changes something.
 func post(tag, id, path, summary, description string) huma.Operation {
 	return huma.Operation{OperationID: id, Method: http.MethodPost, Path: path, Summary: summary,
 		Description: description, Tags: []string{tag}}
 }
 
-// starting has an operation start a process, unless it is there already: it answers 201, or 200.
+// starting makes op an operation that starts a process: it answers 201, or 200 if the process exists already.
 func starting(op huma.Operation, response *huma.Response) huma.Operation {
 	op.DefaultStatus, op.Errors = http.StatusCreated, []int{http.StatusConflict}
 	op.Responses = map[string]*huma.Response{"200": response, "201": response}
 	return op
 }
 
-// get adds an operation that looks and changes nothing. Where its path names a process or a schedule, there may be
-// none.
+// get adds an operation that only reads. If its path names a process or a schedule, it may answer 404.
 func get[I, O any](a *API, tag, id, path, summary, description string, do func(context.Context, *I) (O, error)) {
 	getResponse(a, huma.Operation{OperationID: id, Path: path, Summary: summary, Description: description,
 		Tags: []string{tag}}, answer(do))
 }
 
-// getResponse is get, of an operation that answers with more than a body.
+// getResponse is get for an operation whose answer is more than a body.
 func getResponse[I, O any](a *API, op huma.Operation, do func(context.Context, *I) (*O, error)) {
 	op.Method = http.MethodGet
 	addOperation(a, access.Look, op, do)
 }
 
-// answer makes a handler answer with a body.
+// answer turns a function that returns a body into a handler.
 func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Context, *I) (*struct{ Body O }, error) {
 	return func(ctx context.Context, in *I) (*struct{ Body O }, error) {
 		body, err := do(ctx, in)
@@ -221,8 +221,8 @@ func answer[I, O any](do func(context.Context, *I) (O, error)) func(context.Cont
 	}
 }
 
-// Explain makes a problem of an error, and logs errors that are not the caller's fault. What is wrong with the roles is
-// logged once, where they are read.
+// Explain turns an error into a problem, and logs the error unless it is the caller's fault. Errors in the roles are
+// logged once, where the roles are read.
 func (a *API) Explain(ctx context.Context, operation string, err error) *Problem {
 	p := ProblemOf(err)
 	if p.Status >= http.StatusInternalServerError && p.Code != access.CodeRoles &&
@@ -241,7 +241,7 @@ func (a *API) Refuse(ctx context.Context, w http.ResponseWriter, operation strin
 	p.Write(w)
 }
 
-// admit finds out who asks, and refuses who lacks the right: before the body is read.
+// admit identifies the caller, and refuses a caller without the right before the body is read.
 func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
@@ -261,7 +261,7 @@ func (a *API) admit(right access.Right) func(huma.Context, func(huma.Context)) {
 	}
 }
 
-// readBody reads the body and holds it against its schema, once it is known who asks.
+// readBody reads the body and validates it against its schema, after admit.
 func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context)) {
 	from := a.Intake
 	if len(op.Metadata) == 0 { // anybody may send it
@@ -271,7 +271,7 @@ func (a *API) readBody(op huma.Operation) func(huma.Context, func(huma.Context))
 		r, w := humago.Unwrap(ctx)
 		body, done, err := from.Read(w, r, op.MaxBodyBytes)
 		defer done()
-		// Clients on Windows begin with a byte order mark.
+		// Clients on Windows may begin a body with a byte order mark.
 		if text, marked := bytes.CutPrefix(body, []byte("\uFEFF")); marked && !op.SkipValidateBody {
 			body, r.Body, r.ContentLength = text, io.NopCloser(bytes.NewReader(text)), int64(len(text))
 		}
@@ -299,7 +299,7 @@ func (a *API) validate(op *huma.Operation, mediaType string, body []byte) error 
 	return validateBody(a.huma.OpenAPI().Components.Schemas, op.RequestBody.Content["application/json"].Schema, body)
 }
 
-// NoteAct makes followers and readers see what was done to a process.
+// NoteAct records an act on a process, so that followers and readers see its effect at once.
 func (a *API) NoteAct(process string) {
 	a.answers.forget()
 	a.Feed.Poke(process)

@@ -67,8 +67,8 @@ func (a *API) report(ctx context.Context, in *Target) (*huma.StreamResponse, err
 	}}, nil
 }
 
-// Report makes one HTML file of what a process did, and gives what answers with it as a download. A browser may not
-// show it here: it has a style of its own, which the policy of these pages forbids.
+// Report makes one HTML file of what a process did, and returns a function that sends it as a download. A browser may
+// not show the file as a page here: it has a style of its own, which the policy of these pages forbids.
 func (a *API) Report(ctx context.Context, id string) (send func(http.ResponseWriter), err error) {
 	var b bytes.Buffer
 	err = report.Write(ctx, a.Client.Chain(id), id, &b)

@@ -23,7 +23,7 @@ const (
 	OutcomeFailed   = "failed"  // its outcome is unknown
 )
 
-// decideAll takes decisions, those of one process together.
+// decideAll sends decisions to their processes. The decisions on one process are sent together.
 func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision) []DecisionResult {
 	results := make([]DecisionResult, len(list))
 	decisions := make([]client.Decision, len(list))
@@ -55,7 +55,7 @@ func (a *API) decideAll(ctx context.Context, who *access.Person, list []Decision
 	return results
 }
 
-// decideIn takes the decisions on one process; of are their indices.
+// decideIn sends the decisions on one process and records their results; of has their indices.
 func (a *API) decideIn(ctx context.Context, id string, of []int, decisions []client.Decision,
 	results []DecisionResult) {
 	p, err := a.Client.Attach(ctx, id)

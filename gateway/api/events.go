@@ -89,8 +89,8 @@ func (a *API) stream(ctx context.Context, w http.ResponseWriter, follower *feed.
 	}
 }
 
-// encodeEvent writes an event; one without a kind is a comment. JSON has no line breaks outside of its strings, and
-// there they are escaped.
+// encodeEvent encodes an event. An event without a kind becomes a comment. Its data is one line, because marshalled
+// JSON contains no line breaks.
 func encodeEvent(e feed.Event) []byte {
 	if e.Kind == "" {
 		return []byte(": nothing new\n\n")

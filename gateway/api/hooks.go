@@ -13,7 +13,7 @@ import (
 	"processidea/gateway/hooks"
 )
 
-// signatureScheme is how webhooks authenticate their sender.
+// signatureScheme names the security scheme of webhooks, whose signature authenticates the sender.
 const signatureScheme = "webhookSignature"
 
 func (a *API) addHooks() {
@@ -34,7 +34,7 @@ type hookInput struct {
 	WebhookID string `header:"webhook-id" doc:"the webhook's own; an id that comes twice starts once"`
 	Timestamp string `header:"webhook-timestamp" doc:"seconds since 1970, of now"`
 	Signature string `header:"webhook-signature" doc:"v1, a comma and the signature; several with spaces between"`
-	// Svix, which signs so, and sends for many, has names of its own.
+	// Svix sends webhooks for many programs and signs them in the same way, under header names of its own.
 	SvixID        string `header:"svix-id" doc:"webhook-id, as Svix calls it"`
 	SvixTimestamp string `header:"svix-timestamp" doc:"webhook-timestamp, as Svix calls it"`
 	SvixSignature string `header:"svix-signature" doc:"webhook-signature, as Svix calls it"`
@@ -62,8 +62,8 @@ func (a *API) receive(ctx context.Context, in *hookInput) (*hookOutput, error) {
 	var claimed *client.ClaimedError
 	switch {
 	case errors.Is(err, client.ErrOtherStart), errors.As(err, &claimed), err == nil && p.Attached():
-		// Its id came before. The rule, or the Idea file, may have changed since, or Temporal have forgotten the
-		// process.
+		// A webhook with this id has started a process before. Since then the rule or the Idea file may have changed,
+		// or Temporal may have forgotten the process.
 		return &hookOutput{http.StatusOK, &Started{o.ID, true}}, nil
 	case err != nil:
 		return nil, err

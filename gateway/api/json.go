@@ -9,15 +9,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Object is a JSON object as it was written, digit by digit.
+// Object is a JSON object that is kept as it was written, including the digits of its numbers.
 type Object struct{ json.RawMessage }
 
-// Schema describes it.
+// Schema describes an object with any keys.
 func (Object) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true}
 }
 
-// unmarshal reads a body strictly, with numbers as they were written. An Idea in it keeps the order of its parameters.
+// unmarshal decodes a body strictly and keeps numbers as they were written. An Idea in it keeps the order of its
+// parameters.
 func unmarshal(data []byte, into any) error {
 	whole, written, err := jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	if any, ok := into.(*any); ok || err != nil {
@@ -28,7 +29,7 @@ func unmarshal(data []byte, into any) error {
 	}
 	if len(written) > 0 {
 		ideafile.KeepOrder(jsonval.At(whole, "idea"), written)
-		ideafile.KeepOrder(whole, written) // delegates beside it
+		ideafile.KeepOrder(whole, written) // the delegates beside the Idea
 		data = jsonval.Encode(whole)
 	}
 	return jsonval.Unmarshal(data, into)

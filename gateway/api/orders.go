@@ -35,7 +35,7 @@ type deputyBody struct {
 	client.Deputy
 }
 
-// DeputyNamedBy returns a deputy with the person who names it, signed where the gateway signs for them.
+// DeputyNamedBy returns d with the person who names the deputy, and with their key if the gateway signs for them.
 func DeputyNamedBy(who *access.Person, d client.Deputy) client.Deputy {
 	d.By, d.Groups, d.Key = who.Name, who.Groups, who.Key
 	return d
@@ -46,7 +46,7 @@ type orderBody struct {
 	client.StandingOrder
 }
 
-// OrderGivenBy returns an order with the person who gives it, signed where the gateway signs for them.
+// OrderGivenBy returns o with the person who gives the order, and with their key if the gateway signs for them.
 func OrderGivenBy(who *access.Person, o client.StandingOrder) client.StandingOrder {
 	o.By, o.Groups, o.Key = who.Name, who.Groups, who.Key
 	return o

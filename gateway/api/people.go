@@ -47,7 +47,7 @@ type ApprovalList struct {
 	Unanswered []string          `json:"unanswered,omitempty" nullable:"false" doc:"processes that did not answer: what waits in them is missing"`
 }
 
-// Insights describes how people's decisions went since a time; zero: in the last 30 days, to the minute.
+// Insights describes how people's decisions went since a time. A zero time means 30 days ago, to the minute.
 func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, error) {
 	if since.IsZero() {
 		since = time.Now().Add(-30 * 24 * time.Hour).UTC().Truncate(time.Minute)
@@ -57,7 +57,7 @@ func (a *API) Insights(ctx context.Context, since time.Time) (*client.Insights, 
 	})
 }
 
-// AllWaiting lists what waits for a person in all processes. It is for reading alone: others get the same.
+// AllWaiting lists what waits for a person in all processes. The result is shared: do not change it.
 func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 	return sharedAnswer(ctx, a, "waiting\n"+string(client.LanguageOf(ctx)), a.Client.Waiting)
 }
@@ -65,14 +65,14 @@ func (a *API) AllWaiting(ctx context.Context) (client.Waiting, error) {
 // maxHeldUp bounds the count of held-up processes.
 const maxHeldUp = 1000
 
-// HeldUp counts the processes that are held up, up to a thousand. Others get the same.
+// HeldUp counts the processes that are held up, up to maxHeldUp. Callers share the answer.
 func (a *API) HeldUp(ctx context.Context) (int, error) {
 	return sharedAnswer(ctx, a, "held up", func(ctx context.Context) (int, error) {
 		return a.Client.HeldUp(ctx, maxHeldUp)
 	})
 }
 
-// WaitingOf is AllWaiting in one process and its delegates, or in one instance of it. The error wraps
+// WaitingOf is AllWaiting for one process and its delegates, or for one of its instances. The error wraps
 // client.ErrNotFound if the id is unknown.
 func (a *API) WaitingOf(ctx context.Context, id string) (ApprovalList, error) {
 	return sharedAnswer(ctx, a, "approvals of\n"+string(client.LanguageOf(ctx))+"\n"+id,
@@ -102,7 +102,7 @@ type Decision struct {
 	_       struct{} `additionalProperties:"false"`
 	Process string   `json:"process" minLength:"1" doc:"its id"`
 	client.Decision
-	// The value of a decision is under the key of its kind.
+	// A decision has its value in the field of its kind.
 	Params      Object          `json:"params,omitzero" doc:"of amend: the parameters that change"`
 	Replacement Object          `json:"with,omitzero" doc:"of replace: the Call that takes the place, as the LLM writes it"`
 	Output      json.RawMessage `json:"output,omitempty" doc:"of answer: the result"`
@@ -124,7 +124,7 @@ type DecisionResults struct {
 	Results []DecisionResult `json:"results" nullable:"false"`
 }
 
-// Decide takes decisions for the caller, each by itself. The results are in the order of list.
+// Decide sends the caller's decisions, each of which has its own result. The results are in the order of list.
 func (a *API) Decide(ctx context.Context, list []Decision) []DecisionResult {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
@@ -145,7 +145,8 @@ func (a *API) Claims(ctx context.Context, d Decision) (proof.Claims, error) {
 	return p.Claims(decision), nil
 }
 
-// read makes a decision of the request. The error says why it is invalid, or not this person's to take.
+// read returns the decision of a request. The error says why the decision is invalid, or why this person may not take
+// it.
 func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 	out = d.Decision
 	if out.By, out.Groups, out.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
@@ -153,14 +154,14 @@ func (d *Decision) read(who *access.Person) (out client.Decision, err error) {
 	}
 	switch {
 	case len(d.ValueJSON()) > 0:
-		out.Value, _ = jsonval.Decode(d.ValueJSON()) // the body has been read as strictly
+		out.Value, _ = jsonval.Decode(d.ValueJSON()) // the body has been decoded as strictly already
 	case d.Kind == client.Answer:
 		return out, invalidAt("output", errNoOutput)
 	}
 	return out, out.Validate()
 }
 
-// ValueJSON is the Value of the decision, as JSON; empty where it has none.
+// ValueJSON returns the decision's Value as JSON, or nil if its kind has no value.
 func (d *Decision) ValueJSON() []byte {
 	return map[string]json.RawMessage{client.Amend: d.Params.RawMessage, client.Replace: d.Replacement.RawMessage,
 		client.Answer: d.Output}[d.Kind]

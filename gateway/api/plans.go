@@ -69,8 +69,8 @@ func (a *API) allPlans(ctx context.Context, _ *struct{}) (WaitingPlanList, error
 	return WaitingPlanList{list, all.Unanswered}, err
 }
 
-// PlansOf lists the Plans that wait in a process. The list is for reading alone: others get the same one. The error
-// wraps client.ErrNotFound where there is no process of the id.
+// PlansOf lists the Plans that wait in a process. The result is shared: do not change it. The error wraps
+// client.ErrNotFound if the id is unknown.
 func (a *API) PlansOf(ctx context.Context, id string) ([]client.Plan, error) {
 	return sharedAnswer(ctx, a, "plans\n"+string(client.LanguageOf(ctx))+"\n"+id, a.Client.Process(id).Plans)
 }
@@ -80,8 +80,8 @@ type planDecision struct {
 	client.PlanDecision
 }
 
-// DecidePlan takes a decision on a Plan for the caller. If it was refused because another Plan waits by now, the error
-// is a *Problem with that Plan.
+// DecidePlan sends the caller's decision on a Plan. If it was refused because another Plan waits by now, the error is a
+// *Problem with that Plan.
 func (a *API) DecidePlan(ctx context.Context, id string, d client.PlanDecision) (out client.PlanDecided, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
@@ -132,10 +132,10 @@ func (a *API) refusalError(ctx context.Context, p *client.Process, d client.Plan
 	return planChangedProblem(ctx, now)
 }
 
-// callAt is how a worker names a Call of an amendment that cannot run: calls[2], or calls[2], in instance ①.
+// callAt matches how a refusal names a Call of an amendment that cannot run: calls[2], or calls[2], in instance ①.
 var callAt = regexp.MustCompile(`(?:^|; )(calls\[[0-9]+\])(?:, in instance [^:]*)?: `)
 
-// callsAt are the places of a request that a refusal names.
+// callsAt returns the places in the request that a refusal names, each with its message.
 func callsAt(err error) (list []Place) {
 	var refused *client.RefusedError
 	if !errors.As(err, &refused) {
@@ -152,7 +152,8 @@ func callsAt(err error) (list []Place) {
 	return list
 }
 
-// readPlanDecision makes the caller the decider of a decision. The error says why it is invalid, or not theirs to take.
+// readPlanDecision returns a decision with the caller as its decider. The error says why the decision is invalid, or
+// why the caller may not take it.
 func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanDecision, err error) {
 	if d.By, d.Groups, d.Key, err = decider(who, d.By, d.Groups, d.Proof); err != nil {
 		return d, err
@@ -167,8 +168,8 @@ func readPlanDecision(d client.PlanDecision, who *access.Person) (_ client.PlanD
 	return d, nil
 }
 
-// decider returns who takes a decision: the caller, or the person that it names with groups or a proof if the caller
-// may name others.
+// decider returns the name, groups and signer of the person who decides. That is the caller, or the person that the
+// request names if the caller may name others.
 func decider(who *access.Person, by string, groups []string, proof string) (string, []string, client.Signer, error) {
 	isOther := func(group string) bool { return !slices.Contains(who.Groups, group) }
 	switch {
@@ -182,7 +183,7 @@ func decider(who *access.Person, by string, groups []string, proof string) (stri
 		groups = who.Groups
 	}
 	if by != "" && by != who.Name {
-		return by, groups, nil, nil // the key speaks for its person alone
+		return by, groups, nil, nil // the key signs for the caller only
 	}
 	return who.Name, groups, who.Key, nil
 }

@@ -30,7 +30,7 @@ type Problem struct {
 	Plans []client.Plan `json:"plans,omitempty" doc:"of changed: the Plans that wait now"`
 }
 
-// Place is one thing that is wrong, and where.
+// Place is one error in a request, and where it is.
 type Place struct {
 	Path    string `json:"path" doc:"a place in the Idea, such as $.context[0], or in the request, such as body.decisions[0].call"`
 	Message string `json:"message"`
@@ -47,11 +47,11 @@ const (
 	CodeMethod      = "method-not-allowed" // the page does not take the method
 	CodeOtherStart  = "other-start"        // the id belongs to a process that was started from something else
 	CodeExists      = "exists"             // a schedule with the id exists
-	CodeClaimed     = "claimed"            // the store has Ideas of a process of the id that Temporal does not know
-	CodeRefused     = "refused"            // it changed nothing: detail says why
+	CodeClaimed     = "claimed"            // the store has Ideas under the id, but Temporal knows no such process
+	CodeRefused     = "refused"            // the act changed nothing: detail says why
 	CodeChanged     = "changed"            // what was decided on has changed; plans has the current Plans
 	CodeNotEnded    = "not-ended"          // the process is still at work
-	CodeTooLarge    = intake.CodeTooLarge  // the body, or how much it holds
+	CodeTooLarge    = intake.CodeTooLarge  // the body is too large, or has too many parts
 	CodeSlow        = intake.CodeSlow      // the body took too long
 	// the gateway is reading too much at the moment: Retry-After says when to send it again
 	CodeBusy         = intake.CodeBusy
@@ -70,7 +70,7 @@ func (p *Problem) Error() string { return p.Detail }
 // GetStatus gives the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
 
-// ContentType makes the media type that of problem documents.
+// ContentType returns the media type of problem documents.
 func (p *Problem) ContentType(string) string { return problemMediaType }
 
 func problem(status int, code, detail string) *Problem {
@@ -85,19 +85,19 @@ func (p *Problem) Write(w http.ResponseWriter) {
 	_ = json.NewEncoder(w).Encode(p)
 }
 
-// Unprocessable refuses what was sent.
+// Unprocessable refuses a request as invalid, with a formatted text.
 func Unprocessable(format string, args ...any) error {
 	return access.Refuse(http.StatusUnprocessableEntity, CodeInvalid, format, args...)
 }
 
-// kind is a kind of errors.
+// kind gives an error its HTTP status and code.
 type kind struct {
 	err    error
 	status int // of HTTP
 	code   string
 }
 
-// kinds are the errors of package client that have a code of their own, the particular ones first.
+// kinds lists the errors of package client and its schedules that have codes. Specific errors come before general ones.
 var kinds = []kind{
 	{schedules.ErrExists, http.StatusConflict, CodeExists},
 	{client.ErrOtherStart, http.StatusConflict, CodeOtherStart},
@@ -143,11 +143,11 @@ func ProblemOf(err error) *Problem {
 			"no worker answers yet; what was sent takes effect when one does")
 	case client.IsUnreachable(err):
 		return problem(http.StatusServiceUnavailable, CodeUnreachable, err.Error())
-	case errors.Is(err, context.Canceled): // nobody but the gateway ends a request whose answer is read
+	case errors.Is(err, context.Canceled): // the gateway itself cancels the request: the client still reads
 		return problem(http.StatusServiceUnavailable, CodeUnreachable,
 			"the gateway stops; ask again, and another one answers")
 	}
-	// The error may name files and addresses of the server, so it goes to the log only, with the caller.
+	// The error may name files and addresses of the server. So only the caller's log gets it.
 	return problem(http.StatusInternalServerError, CodeInternal,
 		"something went wrong at the gateway; its log says what")
 }
@@ -160,11 +160,11 @@ var frameworkCodes = map[int]string{
 	http.StatusNotFound: CodeNotFound,
 }
 
-// longestPlace is in characters: places contain keys of any length.
+// longestPlace bounds the texts of a Place, in characters: they may contain keys of any length.
 const longestPlace = 500
 
-// init makes the framework's own errors problem documents with codes too, and makes it distinguish id from Id. The
-// framework keeps both in variables.
+// init makes the framework's own errors problem documents with codes, and makes it distinguish the keys id and Id. The
+// framework has global variables for both.
 func init() {
 	huma.ValidateStrictCasing = true
 	huma.NewError = func(status int, message string, errs ...error) huma.StatusError {

@@ -81,7 +81,7 @@ func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOu
 	return a.startAs(ctx, in.Body.StartOptions, a.Client.Start)
 }
 
-// startAs has the caller start a process, under an id or none.
+// startAs starts a process in the caller's name. o.ID may be empty.
 func (a *API) startAs(ctx context.Context, o client.StartOptions,
 	start func(context.Context, client.StartOptions) (*client.Process, error)) (*startOutput, error) {
 	if err := client.ValidateID(o.ID); o.ID != "" && err != nil {
@@ -116,7 +116,8 @@ type ProcessPage struct {
 	Next      string           `json:"next,omitempty" doc:"the page after this one, for the parameter page; absent: there is none"`
 }
 
-// List gives a page of processes; at is Next of the page before, or empty. The result is shared: do not change it.
+// List returns a page of processes. at is the Next of the previous page, or empty. The result is shared: do not change
+// it.
 func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (ProcessPage, error) {
 	from, err := readPage(at)
 	if err != nil {
@@ -134,7 +135,7 @@ func (a *API) List(ctx context.Context, f client.Filter, limit int, at string) (
 
 var errNoPage = errors.New("it is not the next of a page")
 
-// writePage encodes where a page begins, with a checksum: the server takes long to refuse an invalid token.
+// writePage encodes the server's page token with a checksum, because the server is slow to refuse an invalid token.
 func writePage(next []byte) string {
 	if len(next) == 0 {
 		return ""
@@ -193,7 +194,7 @@ func (a *API) statusOf(ctx context.Context, id string) (ProcessStatus, error) {
 	return out, nil
 }
 
-// withoutNilLists has lists where there is nothing.
+// withoutNilLists replaces a nil list by an empty one, so that JSON has [] in place of null.
 func withoutNilLists(v client.Status) client.Status {
 	if v.Waiting == nil {
 		v.Waiting = []string{}
@@ -256,7 +257,7 @@ func (a *API) instances(ctx context.Context, in *instancesInput) (list InstanceL
 	return InstanceList{all}, nil
 }
 
-// unansweredError is the error of a question that nobody answered: the process is there, as was just seen.
+// unansweredError turns an error without a code into the problem no-worker: the process was found, but nobody answered.
 func unansweredError(err error) error {
 	if slices.ContainsFunc(kinds, func(k kind) bool { return errors.Is(err, k.err) }) {
 		return err

@@ -18,7 +18,8 @@ import (
 	"processidea/store/chain"
 )
 
-// newRegistry describes the types of the engine as they are written in JSON, where that is not by their fields.
+// newRegistry makes the registry of schemas. Its aliases are for types of the engine whose JSON differs from their
+// fields.
 func newRegistry() huma.Registry {
 	r := huma.NewMapRegistry("#/components/schemas/", nameOf)
 	type null = *string
@@ -57,7 +58,7 @@ func nameOf(t reflect.Type, hint string) string {
 	return huma.DefaultSchemaNamer(t, hint)
 }
 
-// finishSchemas marks pointers to objects that are always written as nullable, which the framework omits.
+// finishSchemas makes a property nullable if it is a pointer to an object and never omitted. The framework does not.
 func finishSchemas(api *huma.OpenAPI) {
 	r := api.Components.Schemas
 	for name, s := range r.Map() {

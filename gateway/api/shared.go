@@ -8,7 +8,7 @@ import (
 	"processidea/gateway/shared"
 )
 
-// answerTTL is how long an answer is good for those who ask the same.
+// answerTTL is how long an answer is reused for callers with the same question.
 const answerTTL = time.Second
 
 // answers caches recent answers: the server is asked once a second, however many callers ask. An answer requested after
@@ -28,14 +28,14 @@ func newAnswers() *answers {
 	return &answers{Works: shared.Works{Longest: time.Minute, Keep: keep}}
 }
 
-// sharedAnswer gives the answer that somebody else got a moment ago, or is getting, or asks for one. Nobody's leaving
-// ends the asking.
+// sharedAnswer returns a recent answer to the same question, or waits for the one that another caller is getting, or
+// calls ask. A caller who leaves does not interrupt ask.
 func sharedAnswer[T any](ctx context.Context, a *API, key string, ask func(context.Context) (T, error)) (T, error) {
 	return shared.Ask(ctx, &a.answers.Works, key, 0,
 		func(ctx context.Context, _ *shared.Work) (T, error) { return ask(ctx) })
 }
 
-// forget has everything asked for anew: somebody did something here, and expects to see it.
+// forget drops all answers after an act at this gateway, since whoever acted expects to see the effect.
 func (s *answers) forget() {
 	s.Forget()
 	s.acts.Add(1)

@@ -53,10 +53,10 @@ func (b *ReasonBody) by(ctx context.Context) (by client.By) {
 
 type steerInput[B any] struct {
 	Target
-	Body B // a pointer: it may be left out
+	Body B // a pointer if it may be left out
 }
 
-// actOn adds an act on a process. do refuses a body that cannot be meant, and sends it.
+// actOn adds an operation that acts on a process. do checks the body and sends the act.
 func actOn[B any](a *API, right access.Right, verb, summary, description string,
 	do func(context.Context, *client.Process, B) error) {
 	op := post(steering, verb+"-process", "/api/processes/{id}/"+verb, summary,
@@ -68,7 +68,7 @@ func actOn[B any](a *API, right access.Right, verb, summary, description string,
 	})
 }
 
-// Steer does something to a process, for as long as the gateway's patience lasts.
+// Steer acts on a process by do, and waits at most Patience for the outcome.
 func (a *API) Steer(ctx context.Context, id string, do func(context.Context, *client.Process) error) error {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
@@ -133,8 +133,8 @@ func (a *API) resumeAll(ctx context.Context, in *struct{ Body *resumeAllInputBod
 	return list, err
 }
 
-// ResumeAll lets paused processes go on, for as long as the gateway's patience lasts: all, or those that are paused
-// with a code.
+// ResumeAll resumes all paused processes, or only those that are paused with the code because. It waits at most
+// Patience.
 func (a *API) ResumeAll(ctx context.Context, because string, by client.By) ([]client.Resumed, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
 	defer cancel()
@@ -183,7 +183,7 @@ func (a *API) fork(ctx context.Context, in *forkInput) (*startOutput, error) {
 	b := in.Body
 	return a.startAs(ctx, client.StartOptions{ID: b.ID, Replies: b.Replies, Delegates: b.Delegates},
 		func(ctx context.Context, o client.StartOptions) (*client.Process, error) {
-			// Whatever of the changes names a file stays empty: it would be one of this machine.
+			// The fields of Changes that name files stay empty: they would name files of this machine.
 			return a.Client.StartFork(ctx, in.ID, b.At, b.Changes, o)
 		})
 }

@@ -28,7 +28,7 @@ func (a *API) addUndo() {
 		undoResponse), a.undo)
 }
 
-// undoResponse is one for both statuses, so that both have the form of the body.
+// undoResponse describes both statuses, so that both have the schema of the body.
 var undoResponse = &huma.Response{Description: "What is, or would be, taken back, and the process that does it"}
 
 type undoInput struct {
@@ -82,7 +82,7 @@ func (a *API) undo(ctx context.Context, in *undoInput) (*undoOutput, error) {
 	return &undoOutput{Status: http.StatusCreated, Location: pageOf(u.As), Body: *u}, nil
 }
 
-// hideParams leaves of the Calls that take back what they are, for who may not look at what a process works on.
+// hideParams removes the parameters of undoing Calls, for a caller who may not look at what a process works on.
 func hideParams(p *undo.Plan) {
 	for n := range p.Undo {
 		p.Undo[n].Params = map[string]any{}
@@ -92,7 +92,8 @@ func hideParams(p *undo.Plan) {
 	}
 }
 
-// Undo returns how to undo what a process did, and does it if agree returns true for that; nil: a dry run.
+// Undo plans how to undo what a process did, and starts the undo if agree accepts the plan. A nil agree makes it a dry
+// run.
 func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree func(*client.Undoing) bool) (
 	u *client.Undoing, done bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, a.Patience)
@@ -123,7 +124,7 @@ func (a *API) Undo(ctx context.Context, id string, o client.UndoOptions, agree f
 	return u, done && err == nil, err
 }
 
-// giveUpTimeout is how long it takes at most to let a process go on of which nothing was taken back.
+// giveUpTimeout bounds how long it may take to resume the process after an undo that took nothing back.
 const giveUpTimeout = 5 * time.Second
 
 // withStillPaused adds to an error that the process stays paused.

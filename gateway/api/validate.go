@@ -16,9 +16,9 @@ import (
 	"processidea/model/diag"
 )
 
-// validator holds a body against its schema while it reads it, token by token. The framework's own validator makes a
-// value of the whole body first, with numbers as floats, and an error of everything that is wrong with it: both take
-// a hundred times the memory of a body that is meant to harm. It judges scalars here, where there is one at a time.
+// validator validates a body against its schema while it reads the body, token by token. The framework's own validator
+// first makes a value of the whole body, with numbers as floats, and an error for each fault. Both take a hundred times
+// the memory of a malicious body. Here the framework validates only scalars, one at a time.
 type validator struct {
 	*json.Decoder
 	registry  huma.Registry
@@ -27,7 +27,7 @@ type validator struct {
 	notListed int     // number of further errors
 }
 
-// validateBody returns the errors in a body; nil: none.
+// validateBody returns an error that lists the faults of a body, or nil if there are none.
 func validateBody(registry huma.Registry, s *huma.Schema, body []byte) error {
 	v := &validator{Decoder: json.NewDecoder(bytes.NewReader(body)), registry: registry, path: []byte("body")}
 	v.UseNumber()
@@ -96,7 +96,7 @@ func (v *validator) readValue(s *huma.Schema, optional bool) error {
 	return nil
 }
 
-// validateScalar holds a scalar against its schema, or something that has another type than it should.
+// validateScalar validates a scalar, or an empty value in place of an array or object of the wrong type.
 func (v *validator) validateScalar(s *huma.Schema, x any) {
 	if n, ok := x.(json.Number); ok {
 		x, _ = n.Float64()
@@ -112,7 +112,7 @@ func (v *validator) validateScalar(s *huma.Schema, x any) {
 	}
 }
 
-// readArray reads the rest of an array. If it is too long, that alone is wrong with it.
+// readArray reads the rest of an array. If it is too long, that one error replaces the errors of its items.
 func (v *validator) readArray(s *huma.Schema) error {
 	listed, more, n := len(v.wrong), v.notListed, 0
 	for ; v.More(); n++ {
@@ -142,7 +142,7 @@ func (v *validator) readObject(s *huma.Schema) error {
 		if err != nil {
 			return err
 		}
-		key := t.(string) // the decoder has made sure
+		key := t.(string) // the decoder accepts only strings as keys
 		if err := v.readAt("."+key, func() error { return v.readProperty(s, key, seen) }); err != nil {
 			return err
 		}

@@ -8,14 +8,14 @@ import (
 	"processidea/gateway/api"
 )
 
-// sentForm is a form of the page of a process that was refused, as it was sent.
+// sentForm is a refused form of a process's page, with the values that were sent.
 type sentForm struct {
 	ID string // of the form on the page
 	url.Values
-	Wrong map[string]string // what is wrong, by control; of "" with the whole
+	Wrong map[string]string // what is wrong, by control; under "": with the form as a whole
 }
 
-// Sent is the form of an id as it was sent, if it is the one that was refused.
+// Sent returns the refused form if it has this id, or else an empty one.
 func (p *processPage) Sent(id string) sentForm {
 	if p.Refused.ID == id {
 		return p.Refused
@@ -23,23 +23,23 @@ func (p *processPage) Sent(id string) sentForm {
 	return sentForm{}
 }
 
-// showProcessAgain shows the process with a form that was refused: nothing that was typed is lost. wrong says what is
-// wrong by control; of "" it is why. An error that is nobody's mistake has a page of its own.
+// showProcessAgain shows the process with a refused form, so that nothing that was typed is lost. wrong has the errors
+// by control, and the text of why is added under "". An error of the server has a page of its own, so it is returned.
 func (v *visit) showProcessAgain(form string, why error, wrong map[string]string) error {
 	problem := api.ProblemOf(why)
 	if problem.Status >= http.StatusInternalServerError {
 		return why
 	}
-	// The browser cannot ask for this page again, so that it may take longer than others.
+	// This page answers a POST, so that the browser cannot reload it. It may take longer than others.
 	v.Request = v.WithContext(withPatience(v.Context(), time.Now().Add(v.Patience)))
 	p, err := v.processPage()
-	if err != nil || p.Ended { // which has no forms
+	if err != nil || p.Ended { // an ended process has no forms
 		return why
 	}
 	if wrong == nil {
 		wrong = map[string]string{}
 	}
 	wrong[""] = problem.Detail
-	p.Live, p.Refused = false, sentForm{form, v.PostForm, wrong} // a page that looks again by itself would forget them
+	p.Live, p.Refused = false, sentForm{form, v.PostForm, wrong} // a page that reloads would lose the entries
 	return v.render(problem.Status, "process", p)
 }

@@ -12,20 +12,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// conditionTexter says conditions on a Call's parameters, which are JSON Schemas, in a reader's language. It mentions
-// what it has no words for: pages have conditions as they are written, too, for operators.
+// conditionTexter puts conditions on a Call's parameters, which are JSON Schemas, into words of a reader's language. It
+// mentions conditions for which it has no words, because pages also show conditions as written, for operators.
 type conditionTexter struct {
 	language shown.Language
-	in       func(kind, text string) string // of the language's catalogue
+	in       func(kind, text string) string // InContext of the language's catalogue
 }
 
-// rulesInWords says each part of a condition.
+// rulesInWords returns each part of a condition in words.
 func rulesInWords(f shown.Format, when any, l shown.Language) []string {
 	r := newRuler(l)
 	return jsonval.Map(r.terms("", f, jsonval.AsObject(when)), func(c clause) string { return c.text })
 }
 
-// ruleInWords says a condition as one text; "" where it asks for nothing.
+// ruleInWords returns a condition in words as one text, or "" if it asks for nothing.
 func ruleInWords(f shown.Format, when any, l shown.Language) string {
 	r := newRuler(l)
 	return r.all(r.terms("", f, jsonval.AsObject(when))).text
@@ -39,7 +39,7 @@ func newRuler(l shown.Language) conditionTexter {
 	return r
 }
 
-// clause is a condition in words; compound: it has parts, and stands in parentheses as a part of another.
+// clause is a condition in words. A compound clause gets parentheses within another one.
 type clause struct {
 	text     string
 	compound bool
@@ -52,7 +52,7 @@ func (c clause) part() string {
 	return c.text
 }
 
-// all says that each of several clauses holds.
+// all joins clauses that must all hold.
 func (r conditionTexter) all(list []clause) clause { return r.joined("%s and %s", list) }
 
 func (r conditionTexter) joined(with string, list []clause) clause {
@@ -69,7 +69,7 @@ func (r conditionTexter) joined(with string, list []clause) clause {
 	return clause{text, true}
 }
 
-// say puts texts into one of the catalogue's, which has {1} for the first.
+// say translates a format and puts texts into it. In the catalogue, {1} stands for the first %s.
 func (r conditionTexter) say(format string, texts ...string) string {
 	var pairs []string
 	for n, text := range texts {
@@ -79,7 +79,7 @@ func (r conditionTexter) say(format string, texts ...string) string {
 	return strings.NewReplacer(pairs...).Replace(r.in("rule", format))
 }
 
-// unsaid stands for what has no words here.
+// unsaid returns the clause for a condition that has no words here.
 func (r conditionTexter) unsaid(about string) clause {
 	if about == "" {
 		return clause{text: r.say("a condition is met that stands under “For operators”")}
@@ -87,7 +87,8 @@ func (r conditionTexter) unsaid(about string) clause {
 	return clause{text: r.say("%s meets a condition that stands under “For operators”", about)}
 }
 
-// terms says a schema of what is about, "" of the parameters as a whole; none: it asks for nothing.
+// terms returns the conditions of a schema in words, or none if it asks for nothing. about names the value that the
+// schema describes; "" stands for all parameters together.
 func (r conditionTexter) terms(about string, f shown.Format, schema jsonval.Object) (list []clause) {
 	properties := jsonval.AsObject(schema["properties"])
 	for _, key := range jsonval.SortedKeys(schema) {
@@ -99,7 +100,7 @@ func (r conditionTexter) terms(about string, f shown.Format, schema jsonval.Obje
 		}
 		switch key {
 		case "title", "description", "$comment":
-		case "type": // goes without saying beside what is asked of the value
+		case "type": // implied by the other conditions on the value
 			if len(schema) == 1 && about != "" {
 				list = append(list, r.unsaid(about))
 			}
@@ -119,7 +120,7 @@ func (r conditionTexter) terms(about string, f shown.Format, schema jsonval.Obje
 			list = append(list, r.several(about, f, key, jsonval.AsList(value))...)
 		case "if":
 			list = append(list, r.conditional(about, f, schema)...)
-		case "then", "else": // said with "if"
+		case "then", "else": // covered by "if"
 		case "not":
 			list = append(list, r.not(about, f, jsonval.AsObject(value)))
 		default:
@@ -129,13 +130,13 @@ func (r conditionTexter) terms(about string, f shown.Format, schema jsonval.Obje
 	return withoutRepeats(list)
 }
 
-// several says that all of several schemas hold, or any, or exactly one.
+// several returns the clauses for allOf, anyOf or oneOf.
 func (r conditionTexter) several(about string, f shown.Format, key string, schemas []any) (parts []clause) {
 	for _, one := range schemas {
 		parts = append(parts, r.all(r.terms(about, f, jsonval.AsObject(one))))
 	}
 	switch {
-	case slices.Contains(parts, clause{}): // one asks for nothing
+	case slices.Contains(parts, clause{}): // one schema asks for nothing
 		return []clause{r.unsaid(about)}
 	case key == "allOf" || len(parts) < 2:
 		return parts
@@ -147,7 +148,7 @@ func (r conditionTexter) several(about string, f shown.Format, key string, schem
 	return []clause{said}
 }
 
-// conditional says what holds if a schema does, and what otherwise; none: nothing is asked for.
+// conditional returns the clause for if, then and else, or none if then and else ask for nothing.
 func (r conditionTexter) conditional(about string, f shown.Format, schema jsonval.Object) []clause {
 	said := map[string]string{}
 	for _, key := range []string{"if", "then", "else"} {
@@ -173,7 +174,7 @@ func (r conditionTexter) conditional(about string, f shown.Format, schema jsonva
 	return []clause{{r.say("if %s, then %s, and otherwise %s", said["if"], then, otherwise), true}}
 }
 
-// withoutRepeats has what is unsaid once.
+// withoutRepeats removes repeated clauses, such as those of unsaid.
 func withoutRepeats(list []clause) (out []clause) {
 	for _, one := range list {
 		if !slices.Contains(out, one) {
@@ -187,7 +188,7 @@ var (
 	bounds = map[string]string{"minimum": "%s is %s or more", "maximum": "%s is %s or less",
 		"exclusiveMinimum": "%s is more than %s", "exclusiveMaximum": "%s is less than %s",
 		"multipleOf": "%s is a multiple of %s"}
-	// formats are those that people know; others stand under "For operators".
+	// formats are the formats that people know. Others are shown only under "For operators".
 	formats = map[string]string{"date": "%s is a date", "time": "%s is a time of day",
 		"date-time": "%s is a date with a time of day", "email": "%s is an email address",
 		"uri": "%s is an address such as https://example.com"}
@@ -196,7 +197,7 @@ var (
 		"maxItems": {"%s has at most %s", "item"}}
 )
 
-// values says a keyword about a value by itself.
+// values puts a keyword about a single value into words; ok is false if it has none.
 func (r conditionTexter) values(about string, f shown.Format, key string, value any) (text string, ok bool) {
 	if about == "" {
 		return "", false
@@ -223,7 +224,7 @@ func (r conditionTexter) values(about string, f shown.Format, key string, value 
 	return "", false
 }
 
-// oneOf says that something is one of several values, unless they have parts.
+// oneOf says that something is one of several values; ok is false if there are none, or if one of them has parts.
 func (r conditionTexter) oneOf(one, several, about string, f shown.Format, values []any) (text string, ok bool) {
 	hasParts := func(v any) bool { return jsonval.AsList(v) != nil || jsonval.AsObject(v) != nil }
 	switch {
@@ -236,7 +237,7 @@ func (r conditionTexter) oneOf(one, several, about string, f shown.Format, value
 	return r.say(several, about, list.Text(values, r.language)), true
 }
 
-// pattern says a regular expression that asks for words alone.
+// pattern puts a regular expression into words; ok is false unless it consists of plain words.
 func (r conditionTexter) pattern(about, written string) (text string, ok bool) {
 	written = strings.TrimPrefix(written, "(?i)")
 	begins, ends := strings.HasPrefix(written, "^"), strings.HasSuffix(written, "$")
@@ -259,7 +260,7 @@ func (r conditionTexter) pattern(about, written string) (text string, ok bool) {
 	return r.oneOf(forms[0], forms[1], about, shown.Format{}, words)
 }
 
-// name is the title of a member, in quotation marks; ok is false for one that only operators look at.
+// name returns the title of a member in quotation marks, and its format; ok is false if only operators see the member.
 func (r conditionTexter) name(f shown.Format, name string) (about string, member shown.Format, ok bool) {
 	member = f.At(jsonval.Path{name})
 	return r.say("“%s”", member.TitleOr(name)), member, member.Display != shown.Hidden
@@ -303,7 +304,7 @@ func (r conditionTexter) items(about string, f shown.Format, each bool, schema j
 	said := r.terms("", item, jsonval.Object{"properties": schema["properties"], "required": schema["required"]})
 	rest := jsonval.WithoutKey(schema, "properties", "required")
 	if len(said) > 0 {
-		delete(rest, "type") // goes without saying
+		delete(rest, "type") // implied by the conditions on its members
 	}
 	plain := r.terms(r.say(of, about), item, rest)
 	switch {

@@ -21,17 +21,17 @@ type callPage struct {
 	A             client.Approval
 	Href          string
 	Tool          *ideafile.Tool   // nil: it is not known
-	Tools         []*ideafile.Tool // those that another Call may be of
+	Tools         []*ideafile.Tool // the Tools that a replacing Call may have
 	Params        []fact
 	Words         *shown.Words
-	Because       string // the rule that has people asked; "": it is not one that is said in words
+	Because       string // the rule for asking a person, in words; "": none
 	Input         *fact  // what the case began with; nil: nothing
 	State         *fact
 	IsFinal       bool     // nothing takes it back
 	Policy        string   // of the Tool, as JSON
 	Meanwhile     []string // what happens while nobody decides
 	Denied        string
-	Passkey       bool // they may sign with a passkey of theirs
+	Passkey       bool // the person may sign with a passkey
 	Allowed       map[string]bool
 	Wrong         string // the error in the form
 	WrongIn       string // the decision with the error
@@ -45,7 +45,7 @@ type callPage struct {
 	Answer        *form.Field
 	AnswerText    string
 	AnswerIs      string
-	StandingOrder *orderForm // nil: they may not approve it
+	StandingOrder *orderForm // nil: the person may not approve the Call
 }
 
 // The prefixes of the names of controls.
@@ -67,7 +67,7 @@ func (v *visit) showCall() error {
 	return v.show("call", p)
 }
 
-// find gives the Call of the address, as it waits now.
+// find returns the waiting Call that the address names.
 func (v *visit) find() (client.Approval, error) {
 	process, call := v.process, v.PathValue("call")
 	list, err := v.WaitingIn(v.Context(), process)
@@ -119,7 +119,7 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	return p
 }
 
-// isFinal reports whether nothing takes a Call of a Tool back, as far as is known here.
+// isFinal reports whether a Call of a Tool can never be undone, as far as this gateway knows.
 func (d *Desk) isFinal(t *ideafile.Tool) bool {
 	alone := &ideafile.Idea{Tools: []*ideafile.Tool{t}}
 	return t.UndoUnder(d.Tools.Bind(alone)[t.Name]).Kind == ideafile.UndoNever
@@ -152,7 +152,7 @@ func factsOfFields(a client.Approval, from func(jsonval.Path, any) string) (fact
 	return facts
 }
 
-// webAddress is an address that a page may lead to; "" for any other text.
+// webAddress returns a text that is a web address, so that a page may link to it, or "" for any other text.
 func webAddress(text string) string {
 	if u, err := url.Parse(text); err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" {
 		return text
@@ -186,7 +186,7 @@ func (p *callPage) amendForm() form.Form {
 	return f
 }
 
-// replaceForm is for a Call of another Tool, without what its designer wired.
+// replaceForm makes the form of a replacing Call, without the parameters that the Tool's designer wired.
 func replaceForm(t *ideafile.Tool, l shown.Language) form.Form {
 	schema := jsonval.AsObject(jsonval.ToJSONValue(t.ParamsSchemaSource()))
 	wired := jsonval.SortedKeys(t.WiredParams)
@@ -208,7 +208,7 @@ func (p *callPage) answerForm() (f form.Form, has bool) {
 	return form.Form{Prefix: answerPrefix, Schema: p.Tool.OutputSchema.Source, Language: p.A.Language}, true
 }
 
-// addForms makes those forms that are not there yet.
+// addForms makes the forms that the page does not have yet.
 func (p *callPage) addForms() {
 	if p.Amend == nil && p.Allowed[client.Amend] {
 		p.Amend = p.amendForm().New(p.A.Params, true)
@@ -221,14 +221,15 @@ func (p *callPage) addForms() {
 	}
 }
 
-// addReplace makes the form of another Call.
+// addReplace makes the form of a replacing Call.
 func (p *callPage) addReplace() {
 	if t := ideafile.FindTool(p.Tools, p.With); t != nil && p.Replace == nil {
 		p.Replace = replaceForm(t, p.A.Language).New(p.replaced(t))
 	}
 }
 
-// replaced is the initial value of the form of a Call: the parameters that would run, if the Tool is the same.
+// replaced returns the initial value of the form of a replacing Call: the parameters that would run, if the Tool is the
+// same.
 func (p *callPage) replaced(t *ideafile.Tool) (value any, has bool) {
 	if t.Name != p.A.Tool {
 		return nil, false

@@ -82,7 +82,7 @@ func (v *visit) surePage(list []api.Decision, boxes, about []string) confirmPage
 	return p
 }
 
-// outcomes are the outcomes of decisions on Calls, or the one of a decision on a Plan, which was taken.
+// outcomes are the outcomes of decisions on Calls, or of one accepted decision on a Plan.
 type outcomes struct {
 	Kind string              `json:"k"`
 	Back string              `json:"b"`
@@ -91,8 +91,8 @@ type outcomes struct {
 	Plan *client.PlanDecided `json:"p,omitempty"`
 }
 
-// outcome is what became of a decision on one Call. About says what the Call does, and for whom; empty where the page
-// that decided did not say it.
+// outcome is the outcome of a decision on one Call. About says what the Call does, and for whom; it is empty if the
+// deciding page did not say so.
 type outcome struct {
 	api.DecisionResult
 	About string `json:"a,omitempty"`
@@ -107,7 +107,7 @@ func outcomesOf(results []api.DecisionResult, about ...string) (list []outcome) 
 
 const outcomeUse = "outcome"
 
-// longestQuery bounds the outcomes in an address, in characters, since servers on the way accept few.
+// longestQuery bounds the outcomes in an address, in characters, since servers on the way limit its length.
 const longestQuery = 6000
 
 // redirectToOutcomes redirects to a page with the outcomes of decisions. The address carries them, sealed, since a
@@ -137,12 +137,12 @@ type outcomePage struct {
 	frame
 	Kind, Back       string
 	Accepted, Failed int
-	List             []outcome // those first that were not taken
+	List             []outcome // decisions that were not accepted come first
 	Plan             *client.PlanDecided
-	WaitsAgain       string // the Call that waits again, as its policy asks about what it is now
+	WaitsAgain       string // the page of a Call that waits again, because its policy asks about the changed Call
 }
 
-// pendingCallHref gives the page of a Call that was decided on and waits all the same; "" where it does not.
+// pendingCallHref returns the page of a Call that waits again although it was decided, or "" if it does not wait.
 func (v *visit) pendingCallHref(one api.DecisionResult) string {
 	if one.Count != nil && one.Count.Have < one.Count.Want {
 		return ""

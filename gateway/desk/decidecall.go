@@ -16,7 +16,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// decideCall takes a decision on the Call of the address, or a standing order that is given from it.
+// decideCall handles a decision on the Call of the address, or a standing order that is given on its page.
 func (v *visit) decideCall() error {
 	if v.PostForm.Get("decision") == approval.SteerAllow {
 		return v.allow()
@@ -38,7 +38,7 @@ func (v *visit) decideCall() error {
 		switch {
 		case p.Changed:
 			return v.showAgain(http.StatusConflict, p)
-		case !p.read(&decision, v.PostForm) && p.Wrong == "": // it asks for one more item of a list
+		case !p.read(&decision, v.PostForm) && p.Wrong == "": // the form asks for one more item of a list
 			return v.showAgain(http.StatusOK, p)
 		case p.Wrong != "":
 			return v.showAgain(http.StatusUnprocessableEntity, p)
@@ -68,7 +68,7 @@ func (v *visit) decideCall() error {
 	return v.redirectToOutcomes(outcomes{Kind: decision.Kind, List: outcomesOf(results, about)})
 }
 
-// askToSign shows the page on which the person signs a decision, or the Call again with why they cannot.
+// askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
 	err := v.ownKeys.Ask(v.w, v.Request, decision, p.A.Tool, sayCase(p.A), p.Href)
 	problem := api.ProblemOf(err)
@@ -79,7 +79,8 @@ func (v *visit) askToSign(decision api.Decision, p *callPage) error {
 	return v.showAgain(problem.Status, p)
 }
 
-// callPageAfter is the page of a Call after a decision on it, or on another one that waited in its place.
+// callPageAfter returns the page of a Call after a decision on it. Changed is set if the Call is no longer the one that
+// was decided on.
 func (v *visit) callPageAfter(d api.Decision, a client.Approval) *callPage {
 	p := v.callPage(a)
 	p.Reason, p.WrongIn, p.Changed = d.Reason, d.Kind, a.Digest != d.Digest
@@ -89,13 +90,13 @@ func (v *visit) callPageAfter(d api.Decision, a client.Approval) *callPage {
 	return p
 }
 
-// showAgain shows a Call on which nothing was decided.
+// showAgain shows a Call again after a form that decided nothing.
 func (v *visit) showAgain(status int, p *callPage) error {
 	p.addForms()
 	return v.render(status, "call", p)
 }
 
-// read makes a decision of the form; ok is false if the form has an error, or asks for another item.
+// read completes a decision from the form; ok is false if the form has an error, or asks for another item.
 func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	switch decision.Kind {
 	case client.Approve:

@@ -22,7 +22,7 @@ type decidedPage struct {
 	D             client.DecidedCall
 	Name          string
 	Facts         []fact
-	StandingOrder *orderForm // nil: they may give none
+	StandingOrder *orderForm // nil: the person may give none
 	Undo          string     // the page on which to undo it; empty: not offered
 }
 
@@ -37,7 +37,7 @@ func (v *visit) showDecided(notWaiting error) error {
 	return v.show("decided", p)
 }
 
-// decidedPage returns notWaiting if nothing is known of the Call.
+// decidedPage returns the page of a decided Call, or the error notWaiting if nothing is known of the Call.
 func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 	var refused *access.Refusal
 	if !errors.As(notWaiting, &refused) || refused.Status != http.StatusNotFound {

@@ -24,7 +24,7 @@ type Entrance interface {
 	access.Guard
 	// PersonWithRights returns the person who logged in with a name, groups and an account, and their current rights.
 	PersonWithRights(name string, groups []string, account client.Account) (*access.Person, error)
-	// SessionSecret is the key that seals sessions: the same at every gateway of the same people.
+	// SessionSecret returns the secret that seals sessions. Gateways with the same secret accept each other's sessions.
 	SessionSecret() []byte
 }
 
@@ -52,13 +52,13 @@ type Desk struct {
 	Options
 	sessions        *session.Sessions
 	mux             *http.ServeMux
-	login           *access.IssuerLogin // nil: people come with the token
+	login           *access.IssuerLogin // nil: people log in with the token
 	seen            *blobs.Recent[*seenIdea]
-	checks          *lru.Cache[string, *check] // by process and the digest of its latest Idea, which covers all
-	previousResults *lru.Cache[string, any]    // recent results that take long to compute, for lately
-	storeWorks      *shared.Works              // of the store
-	workerWorks     *shared.Works              // of workers
-	serverWorks     *shared.Works              // of the server
+	checks          *lru.Cache[string, *check] // by process, digest of its latest Idea, and language
+	previousResults *lru.Cache[string, any]    // recent results that took long to find
+	storeWorks      *shared.Works              // reads of the store
+	workerWorks     *shared.Works              // queries to workers
+	serverWorks     *shared.Works              // requests to the Temporal server
 	ownKeys         *ownkey.Pages
 }
 
@@ -127,11 +127,11 @@ func (d *Desk) addPages() {
 // IsDeskPath reports whether a path is one of the desk's.
 func IsDeskPath(path string) bool { return path == "/" || strings.HasPrefix(path, "/desk/") }
 
-// contentPolicy allows nothing but what comes from here; nothing in a page runs or looks by itself.
+// contentPolicy allows only what this gateway serves. Inline scripts and styles have no effect.
 const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// maxForm is in bytes of what a form sends: a thousand decisions, or one value of 64 KB, which escapes make larger.
+// maxForm bounds what a form sends, in bytes: a thousand decisions, or one value of 64 KB, which escapes make larger.
 const maxForm = 2 << 20
 
 // ServeHTTP answers a request.
@@ -156,20 +156,20 @@ func isFromHere(r *http.Request) bool {
 	return r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") == "same-origin"
 }
 
-// visit is a request for a page, by the person who looks, and its answer.
+// visit is a request for a page, with its response and the person who sent it.
 type visit struct {
 	*Desk
 	*http.Request
 	w       http.ResponseWriter
 	who     *access.Person
-	process string // of the address
+	process string // the id in the address
 }
 
 func (d *Desk) visit(w http.ResponseWriter, r *http.Request) *visit {
 	return &visit{d, r, w, access.From(r.Context()), r.PathValue("process")}
 }
 
-// act answers a visit. Who looks is shown its error.
+// act answers a visit. If it returns an error, the person is shown that.
 type act func(*visit) error
 
 // handle adds a page for anybody.
@@ -182,7 +182,7 @@ func (d *Desk) handle(pattern string, do act) {
 	})
 }
 
-// add adds pages that take a right.
+// add adds pages that require a right.
 func (d *Desk) add(right access.Right, pages map[string]act) {
 	for pattern, do := range pages {
 		d.handle(pattern, page(right, do))
@@ -197,7 +197,7 @@ func page(right access.Right, do act) act {
 		switch {
 		case ok:
 		case v.Header.Get("Sec-Fetch-Site") == "cross-site" && access.IsPageNavigation(v.Request):
-			// the browser brings the session along from here
+			// a redirect from this site makes the browser send the session cookie
 			return v.showRedirect("One moment", "Go on", v.URL.RequestURI())
 		default:
 			return v.askWho()
@@ -250,11 +250,11 @@ func (v *visit) fail(err error) error {
 	return v.render(p.Status, "problem", struct {
 		frame
 		Code, Detail, Advice string
-		Of                   string // the process that the page is about; empty: of none, or its own page
+		Of                   string // the process that the page is about; empty: none, or this is its own page
 	}{f, p.Code, p.Detail, advice[p.Code], of})
 }
 
-// workerRetrySeconds is after how many seconds a page that no worker answered looks again.
+// workerRetrySeconds is the interval at which a page reloads while no worker answers, in seconds.
 const workerRetrySeconds = 5
 
 var titles = map[int]string{

@@ -22,7 +22,7 @@ func enterOr(otherwise act) act {
 // maxLoginFormBytes bounds, in bytes, a form of a person who is not logged in yet.
 const maxLoginFormBytes = 64 << 10
 
-// logInFromForm takes the token from a form.
+// logInFromForm logs in a person with the token in a form.
 func (v *visit) logInFromForm() error {
 	v.Body = http.MaxBytesReader(v.w, v.Body, maxLoginFormBytes)
 	to := pageAt(v.PostFormValue("next"))
@@ -32,7 +32,7 @@ func (v *visit) logInFromForm() error {
 	return v.logInWithToken(asked, to)
 }
 
-// pageAt is a path that leads to a page of the desk; the first page in place of one that leads to another site.
+// pageAt returns path if it leads to a page of the desk, or else the path of the first page.
 func pageAt(path string) string {
 	u, err := url.Parse(path)
 	if err == nil && u.Scheme == "" && u.Host == "" && u.Opaque == "" && IsDeskPath(u.Path) &&
@@ -42,7 +42,7 @@ func pageAt(path string) string {
 	return "/"
 }
 
-// logInWithToken logs in who asks with the token.
+// logInWithToken logs in the person whose request has the token, and redirects to a page.
 func (v *visit) logInWithToken(asked *http.Request, to string) error {
 	who, err := v.Entrance.Identify(asked)
 	if err != nil {
@@ -74,7 +74,7 @@ func (v *visit) logOut() error {
 	return v.redirect("/")
 }
 
-// askWho asks for a login, and leads to this page after that, or to the one with the form that was sent.
+// askWho asks for a login. After that, the person gets this page, or the page with the form that was sent.
 func (v *visit) askWho() error {
 	wrong, page := "", v.URL
 	if v.Method == http.MethodPost {
@@ -88,7 +88,7 @@ func (v *visit) askWho() error {
 	return v.showLogin(wrong, pageAt(page.RequestURI()))
 }
 
-// showLogin asks who it is, and leads to a page after that.
+// showLogin shows the login page, which leads to the page next.
 func (v *visit) showLogin(wrong, next string) error {
 	return v.render(http.StatusUnauthorized, "enter", struct {
 		frame

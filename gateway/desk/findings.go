@@ -11,14 +11,14 @@ import (
 	"processidea/model/diag"
 )
 
-// formErrors are what a form shows again with what was entered.
+// formErrors are the errors that a form shows, beside what was entered.
 type formErrors struct {
 	Wrong    string      // the error, beside those in files
 	Findings []api.Place // mistakes in files, and warnings
 	Left     int         // findings that are not shown
 }
 
-// explain shows an error, without the temporary folders in the files' names, and gives the status of the page.
+// explain adds an error, without the temporary folders in file names, and returns the status of the page.
 func (m *formErrors) explain(err error, folders ...string) (status int) {
 	var invalid *client.InvalidError
 	if errors.As(err, &invalid) {
@@ -30,7 +30,7 @@ func (m *formErrors) explain(err error, folders ...string) (status int) {
 	return problem.Status
 }
 
-// atLine is the place of something in a file that has lines: rows.csv:12 $.amount.
+// atLine matches a place in a file that has lines: rows.csv:12 $.amount.
 var atLine = regexp.MustCompile(`^(.+):([0-9]+)(?: (.*))?$`)
 
 // add lists errors before warnings.

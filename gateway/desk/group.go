@@ -17,17 +17,17 @@ import (
 	"processidea/store/blobs"
 )
 
-// group is Calls of one Tool that are alike enough for one table.
+// group holds Calls of one Tool that are alike enough for one table.
 type group struct {
 	ID        string
 	Tool      string // its title
 	Count     int
 	Processes int
-	Process   string // the one, where there is one
+	Process   string // the process, if there is only one
 	Alike     []labelledCell
 	Columns   []column
 	Rows      []row
-	Deadline  bool // some have one
+	Deadline  bool // some Calls have one
 	Decidable int
 	CanReject bool
 	CanAccept bool
@@ -46,7 +46,7 @@ func (l labelledCell) Class() string {
 	case l.Number:
 		return "number"
 	case utf8.RuneCountInString(l.Text) > longCell:
-		return "long" // another cell's long word leaves it room
+		return "long" // a minimum width, beside long words in other cells
 	}
 	return ""
 }
@@ -60,18 +60,18 @@ type column struct {
 // row is one Call.
 type row struct {
 	client.Approval
-	Pick   string // what its box sends: the Call in the state in which it is shown, and what it is about
-	Name   string // what people call the instance; of one without a name, empty
-	Beside string // of one without a name, the Call, where another row says the same
+	Pick   string // what its box sends: the Call, the digest of what is shown, and what the Call is about
+	Name   string // the instance's name for people; empty: it has none
+	Beside string // the Call's id, if the instance has no name and another row has the same sentence
 	Ticked bool
 	Cells  []labelledCell
-	Denied string // why this person does not decide on it; empty: they may
+	Denied string // why this person may not decide on it; empty: they may
 }
 
 // IsNarrow reports whether a phone shows a row as a card, each cell with the name of its column.
 func (g group) IsNarrow() bool { return len(g.Columns) <= widestCard }
 
-// widestCard is the most columns of a table whose rows are cards on a phone.
+// widestCard is the maximum number of columns of a table whose rows are cards on a phone.
 const widestCard = 50
 
 // groupKey is the same for Calls that share a table: with the same Tool, parameters and decisions.
@@ -93,7 +93,7 @@ func groupsOf(list []client.Approval, who *access.Person) (groups []group) {
 	return groups
 }
 
-// spanFields are shown elsewhere: in the table, or on the page of the Call, for operators.
+// spanFields are fields that are shown elsewhere: in the table, or on the page of the Call, for operators.
 var spanFields = []string{bulk.FieldTool, bulk.FieldWritesTo, bulk.FieldDeadline, bulk.FieldTimeout, bulk.FieldAllowed}
 
 const (
@@ -128,11 +128,11 @@ func groupOf(list []client.Approval, who *access.Person) group {
 	}
 	for _, f := range t.Alike {
 		if sum(f.Name) != "" {
-			t.Columns = append(t.Columns, f.Name) // what is approved together has a sum, alike or not
+			t.Columns = append(t.Columns, f.Name) // even if all amounts are alike, the column shows their sum
 		} else if !isLeftOut(f.Name) {
 			text, number := cellOf(list[0], f.Name, f.Value, alikeLength)
 			if p := list[0].Field(f.Name); len(list) > 1 && p != nil && p.Format.Display == shown.Letter {
-				text = shortText(f.Value, alikeLength) // the template: what fills it differs
+				text = shortText(f.Value, alikeLength) // the template, since what fills it differs
 			}
 			g.Alike = append(g.Alike, labelledCell{names[f.Name], f.Name, text, number})
 		}
@@ -208,7 +208,7 @@ func cellOf(a client.Approval, name string, v any, length int) (text string, num
 	return shortText(f.Shown, length), isNumber(v) || f.Format.Display == shown.Money
 }
 
-// inOrder puts the names of columns into the order of the schema; those that it does not name come last.
+// inOrder puts the names of columns into the order of the schema. Names that the schema lacks come last.
 func inOrder(names []string, fields []shown.Field) []string {
 	at := map[string]int{}
 	for n, f := range fields {
@@ -219,7 +219,8 @@ func inOrder(names []string, fields []shown.Field) []string {
 	return names
 }
 
-// fieldTitles are the names of fields for people: titles, or whole names where several shortened ones are the same.
+// fieldTitles returns the names of fields for people: titles or short names, or whole names where short ones are
+// ambiguous.
 func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	names := shortNames(t)
 	for _, a := range list {
@@ -232,7 +233,7 @@ func fieldTitles(t bulk.Table, list []client.Approval) map[string]string {
 	return names
 }
 
-// shortNames leaves out what leads to a member, where no other has the same name.
+// shortNames shortens the name of a member to its last part, if no other member has the same last part.
 func shortNames(t bulk.Table) map[string]string {
 	last := func(name string) string { return name[strings.LastIndex(name, ".")+1:] }
 	seen := map[string]int{}

@@ -49,10 +49,10 @@ type instanceState struct {
 
 type changeRow struct {
 	Instance, What, Path, From, To string
-	IsCode                         bool // Path is no place that people have a name for
+	IsCode                         bool // people have no name for the place Path
 }
 
-// showIdea goes back in the time of a process: State as it was in an Idea, and what had changed since the one before.
+// showIdea shows the past of a process: State as it was in an Idea, and what had changed since an earlier Idea.
 func (v *visit) showIdea() error {
 	id, q := v.process, v.URL.Query()
 	latest, err := v.Client.Chain(id).Link(v.Context(), 0)
@@ -89,7 +89,7 @@ func (v *visit) showIdea() error {
 	return v.show("idea", &p)
 }
 
-// name is what people call an instance; "" for the only one.
+// name returns what people call an instance, or "" for the anonymous one.
 func (p *ideaPage) name(token string) string {
 	if token == "" {
 		return ""
@@ -101,7 +101,7 @@ func (p *ideaPage) name(token string) string {
 type ideaView struct {
 	shownIdea *seenIdea
 	authors   *chain.Authors
-	changes   *client.Diff // since another one; nil: it is compared with none
+	changes   *client.Diff // since another Idea; nil: there is none
 }
 
 func (d *Desk) loadIdeaView(ctx context.Context, process string, at, since int) (*ideaView, error) {
@@ -123,7 +123,7 @@ func (d *Desk) loadIdeaView(ctx context.Context, process string, at, since int) 
 	return s, err
 }
 
-// at is the address of another Idea of the process.
+// at returns the address of another Idea of the process.
 func (p *ideaPage) at(n int, instance string) string {
 	q := url.Values{"at": {strconv.Itoa(n)}}
 	if instance != "" {
@@ -132,7 +132,7 @@ func (p *ideaPage) at(n int, instance string) string {
 	return p.Href + "/idea?" + q.Encode()
 }
 
-// statesPerPage is the number of States on a page; Page is the number of the page.
+// statesPerPage bounds the States on a page.
 const statesPerPage = 20
 
 func (p *ideaPage) addStates(seen *ideaView, l shown.Language) {
@@ -161,7 +161,8 @@ func (p *ideaPage) addStates(seen *ideaView, l shown.Language) {
 	}
 }
 
-// inTitles has the title of a Tool, and the number of its Call alone, in what says who wrote a value.
+// inTitles rewrites a text about the Call that wrote a value: with the title of its Tool, and the number of the Call
+// alone.
 func (p *ideaPage) inTitles(from string) string {
 	call, is := strings.CutPrefix(from, report.ByCall)
 	id, tool, hasTool := strings.Cut(call, " ")
@@ -173,7 +174,7 @@ func (p *ideaPage) inTitles(from string) string {
 }
 
 func (p *ideaPage) addChanges(d *client.Diff) {
-	const tooLarge = 16 * cellLength // to say all of it in words
+	const tooLarge = 16 * cellLength // larger values are not put into words
 	add := func(instance string, row changeRow, isShown bool, from, to any, text func(any) string) {
 		cell := func(v any) string {
 			if jsonval.SizeUpToLimit(v, tooLarge) < tooLarge {
@@ -212,7 +213,7 @@ func (p *ideaPage) addChanges(d *client.Diff) {
 	}
 }
 
-// textOfCall says what a Call is given, as far as its Plan tells, or the status that it has.
+// textOfCall describes the parameters of a Call, as far as its Plan has them, or the status of a Call.
 func (p *ideaPage) textOfCall(tool string, v any) string {
 	call, isCall := v.(jsonval.Object)
 	if !isCall {

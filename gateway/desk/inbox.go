@@ -30,7 +30,7 @@ const (
 	maxSize   = client.MaxDecisionsPerSignal
 )
 
-// spans are the ages and deadlines that are asked for.
+// spans are the ages and times to a deadline that a filter can ask for.
 var spans = map[string]time.Duration{"1h": time.Hour, "4h": 4 * time.Hour, "1d": 24 * time.Hour, "3d": 72 * time.Hour,
 	"7d": 168 * time.Hour}
 
@@ -49,13 +49,13 @@ func readFilter(q url.Values) filter {
 	return f
 }
 
-// texts are the texts of the filter, by their keys in a query.
+// texts returns pointers to the texts of the filter, by their keys in a query.
 func (f *filter) texts() map[string]*string {
 	return map[string]*string{"tool": &f.Tool, "process": &f.Process, "text": &f.Text, "age": &f.Age, "due": &f.Due,
 		"who": &f.Who}
 }
 
-// query is the filter as a URL query.
+// query returns the address of the inbox with this filter.
 func (f filter) query() string {
 	q := url.Values{}
 	for key, text := range f.texts() {
@@ -77,7 +77,7 @@ func (f filter) query() string {
 
 func (f filter) at(page int) string { f.Page = page; return f.query() }
 
-// narrows reports whether it leaves anything out that a person chose to leave out.
+// narrows reports whether a person has restricted the list by more than Who.
 func (f filter) narrows() bool {
 	return f.Tool+f.Process+f.Text+f.Age+f.Due != ""
 }
@@ -98,7 +98,7 @@ func (f filter) fits(a client.Approval, now time.Time) bool {
 	return f.Text == "" || holdsText(a, strings.ToLower(f.Text))
 }
 
-// holdsText looks for a text in everything that is shown of a Call.
+// holdsText reports whether a text in lower case occurs in anything that is shown of a Call.
 func holdsText(a client.Approval, text string) bool {
 	for _, s := range []string{a.Process, a.CallID, a.Tool, a.ReviewReason, a.Sentence, a.InstanceName, a.Reasoning} {
 		if strings.Contains(strings.ToLower(s), text) {
@@ -128,14 +128,14 @@ func valueHolds(v any, text string) bool {
 	})
 }
 
-// denial is why a person may not decide on a Call by the gateway's word, as far as that is known before they try; "":
-// they may.
+// denial returns why a person for whom the gateway vouches may not decide on a Call, or "" if they may. The process may
+// still refuse the decision.
 func denial(who *access.Person, a client.Approval) string {
 	return denialAs(who, a, policy.Person{Name: who.Name, Groups: who.Groups, Account: who.Account,
 		Signed: who.Key != nil})
 }
 
-// denialAs is the denial of a person in the form that a proof gives.
+// denialAs is denial for a person as a proof describes them.
 func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	if !who.May(access.Decide) {
 		return "You may look, and not decide."
@@ -156,7 +156,7 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	return why
 }
 
-// denialOf is the denial of a decision in one capacity: a person's own, or a deputy's.
+// denialOf is denial for one capacity: the person's own, or that of a deputy.
 func denialOf(a client.Approval, d approval.Decision, as policy.Person) string {
 	for _, v := range a.DecidedSoFar {
 		if policy.AnyOf(v.Identities(), d.Identities()) {
@@ -176,9 +176,9 @@ type inboxPage struct {
 	Tools        map[string]string // titles, by name
 	Groups       []group
 	Plans        []planRow
-	part                  // of those that fit the filter
+	part                  // of the Calls that fit the filter
 	Others       int      // Calls that match, and are for others to decide
-	OtherPlans   int      // as Others
+	OtherPlans   int      // Plans for others to decide
 	Unanswered   []string // processes whose Calls and Plans are missing
 	HeldUp       int      // processes, up to a thousand
 	All          string   // the page with the Calls for others too
@@ -197,7 +197,7 @@ func (v *visit) inbox() error {
 	return v.show("inbox", v.inboxPage(all, v.URL.Query()))
 }
 
-// showInboxAgain shows the inbox as a form of it was sent, on which nothing was decided, with what is wrong.
+// showInboxAgain shows the inbox again after a form that decided nothing, with its entries and what is wrong.
 func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 	all, err := v.AllWaiting(v.Context())
 	if err != nil {
@@ -209,7 +209,7 @@ func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 	}
 	why := v.Explain(v.Context(), v.Pattern, wrong)
 	p := v.inboxPage(all, back.Query())
-	p.Live, p.Wrong = false, why.Detail // a page that looks again by itself would forget them
+	p.Live, p.Wrong = false, why.Detail // a page that reloads would lose the entries
 	for n := range p.Groups {
 		g := &p.Groups[n]
 		for k := range g.Rows {
@@ -226,7 +226,7 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 	p := inboxPage{frame: v.frame("Inbox"), Filter: f, Narrowed: f.narrows(), MaxDecisions: maxSize,
 		Unanswered: all.Unanswered}
 	p.Live = true
-	// If they cannot be counted, for example without the search attributes, the page omits them.
+	// If held-up processes cannot be counted, for example without the search attributes, the page omits them.
 	p.HeldUp, _ = queryWorker(v.Context(), v.Desk, "held up", v.API.HeldUp)
 	p.Tools = map[string]string{}
 	var fit []client.Approval
@@ -283,7 +283,7 @@ func byAmount(a, b client.Approval) int {
 	return cmp.Or(cmp.Compare(y.Format.Currency, x.Format.Currency), shown.CompareAmounts(*y, *x))
 }
 
-// deadlineOf is when a Call is decided by itself; a distant time where it never is.
+// deadlineOf returns when a Call is decided automatically, or a distant time if it never is.
 func deadlineOf(a client.Approval) time.Time {
 	if a.Deadline == nil {
 		return time.Unix(1<<40, 0)
@@ -299,8 +299,8 @@ func sortByUrgency(list []client.Approval) {
 	})
 }
 
-// groupedInOrder puts the Calls of one table together, in the order of the first of each: in a table by deadline, then
-// by amount.
+// groupedInOrder puts the Calls of each table together. Tables are in the order of their first Calls; the Calls of a
+// table are ordered by deadline, and then by amount.
 func groupedInOrder(list []client.Approval) []client.Approval {
 	var keys []string
 	alike := map[string][]client.Approval{}

@@ -13,7 +13,7 @@ type insightsPage struct {
 	*client.Insights
 	Rows  []insightsRow
 	Kinds []string // of decisions, in the order of the page
-	// Written are the rules of the rows.
+	// Written are the rules of the rows, as they are written.
 	Written []writtenRule
 
 	Waited, Spared float64 // of all Tools, in seconds
@@ -56,7 +56,7 @@ func (v *visit) showInsights() error {
 	return v.show("insights", p)
 }
 
-// ruleText says a rule in words; "" where there is none.
+// ruleText returns a rule in words, or "" if it has no condition.
 func (v *visit) ruleText(tool string, rule client.RuleInsights) string {
 	if rule.When == nil {
 		return ""

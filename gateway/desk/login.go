@@ -7,7 +7,7 @@ import (
 	"processidea/gateway/access"
 )
 
-// addLogin has people log in at the issuer, where the entrance is one.
+// addLogin adds the pages for logging in at the issuer, if people log in there.
 func (d *Desk) addLogin() {
 	login, ok := d.Entrance.(*access.IssuerLogin)
 	if !ok {
@@ -22,7 +22,8 @@ func (d *Desk) addLogin() {
 // attemptName distinguishes concurrent logins of one browser, in several tabs.
 func attemptName(state string) string { return "login-" + state[:min(len(state), 8)] }
 
-// beginLogin leads to the issuer. It is a link and no form, as the policy lets no form lead elsewhere.
+// beginLogin redirects to the issuer. It is reached by a link, because the content policy lets no form lead to another
+// site.
 func (v *visit) beginLogin() error {
 	a := access.NewAttempt(pageAt(v.FormValue("next")))
 	to, err := v.login.Begin(a)
@@ -55,7 +56,7 @@ func (v *visit) finishLogin() error {
 	if err != nil {
 		return err
 	}
-	// A redirect would still be of the issuer's making, and its browser would not bring the session along.
+	// The browser would count a redirect as part of the issuer's navigation, and would not send the session cookie.
 	return v.showRedirect("You are logged in", "Go on", a.Next)
 }
 

@@ -19,7 +19,7 @@ type minePage struct {
 	List []client.PastDecision
 }
 
-// decidedByMe is what a person decided, as far as a page shows it.
+// decidedByMe is one page of a person's decisions, and how many decisions there are.
 type decidedByMe struct {
 	list  []client.PastDecision
 	total int
@@ -45,7 +45,7 @@ func (v *visit) showMine() error {
 		partOf(found.total, ownDecisionsPerPage, number, at), found.list})
 }
 
-// outcomeText says what became of what somebody decided on.
+// outcomeText says what became of the Call or Plan that a person decided on.
 func outcomeText(d client.PastDecision) string {
 	switch {
 	case d.CallID == "":

@@ -17,27 +17,26 @@ import (
 	"processidea/model/jsonval"
 )
 
-// orderForm is how somebody gives a standing order from a Call: the same for all like it.
+// orderForm is the form of a standing order, which approves Calls like the one that is shown.
 type orderForm struct {
 	Href, Tool, ToolTitle string
 	Fields                []orderField
 	Count, Until, Reason  string            // what the form offers, or what was entered
-	Wrong                 map[string]string // what is wrong, by control; of "" with the order as a whole
+	Wrong                 map[string]string // what is wrong, by control; under "": with the order as a whole
 }
 
-// orderField is a parameter that the order may hold to what the Call has.
+// orderField is a parameter that the order may restrict by the value that the Call has.
 type orderField struct {
 	shown.Field
 	Control string
-	JSON    string // the value, as the order holds it
-	// IsNumber: it can be a bound. Limit is the number as people enter it.
+	JSON    string // the value, as the order contains it
+	// IsNumber means that the value can be an upper bound. Limit is the bound as people enter it.
 	IsNumber bool
 	Limit    string
 	Choice   string // any, same or most
 }
 
-// maxOrderFields bounds the parameters that the form offers, longestOrderText the bytes of a text that an order can ask
-// for.
+// maxOrderFields bounds the parameters that the form offers. It offers no text of more than longestOrderText bytes.
 const (
 	maxOrderFields   = 30
 	longestOrderText = 1000
@@ -58,7 +57,7 @@ func orderFormOf(process, call, tool string, c shown.Call, now time.Time) *order
 		switch field.Value.(type) {
 		case json.Number:
 			one.IsNumber, one.Limit, one.Choice = true, field.Format.Entered(field.Value, c.Language), "most"
-		case bool: // a switch, but not a text, which differs with each case
+		case bool: // a text, unlike a switch, differs with each case
 			one.Choice = "same"
 		case string:
 		default:
@@ -133,10 +132,10 @@ func (v *visit) readOrder() (o client.StandingOrder, wrong map[string]string) {
 	return o, wrong
 }
 
-// wholeDay is added to a last day, which counts.
+// wholeDay is added to a last day, so that the day itself counts.
 const wholeDay = 24 * time.Hour
 
-// readDay reads a date of a form, and adds a time to it; zero where it is empty.
+// readDay reads a date of a form, and adds a duration to it. It returns the zero time if the field is empty.
 func (v *visit) readDay(key string, more time.Duration) (day time.Time, err error) {
 	text := v.formValue(key)
 	if text == "" {
@@ -148,7 +147,7 @@ func (v *visit) readDay(key string, more time.Duration) (day time.Time, err erro
 	return day.Add(more), nil
 }
 
-// nameDeputy has somebody decide in the caller's place for some days.
+// nameDeputy lets somebody decide in the caller's place for some days.
 func (v *visit) nameDeputy() error {
 	deputy, wrong := client.Deputy{To: v.formValue("to"), Reason: v.formValue("reason")}, map[string]string{}
 	for _, day := range []struct {
@@ -178,7 +177,7 @@ func (v *visit) nameDeputy() error {
 	})
 }
 
-// readOrderFields makes the condition from the form's entries for each parameter; nil: no conditions.
+// readOrderFields makes the condition from the form's entries for each parameter, or nil if there are no conditions.
 func (v *visit) readOrderFields(tool string) (when jsonval.Object, wrong map[string]string) {
 	formats := v.Client.Process(v.process).Words(v.Context()).ParamsFormat(tool)
 	when, wrong = jsonval.Object{}, map[string]string{}
@@ -199,7 +198,7 @@ func (v *visit) readOrderFields(tool string) (when jsonval.Object, wrong map[str
 	return when, wrong
 }
 
-// orderRule is the schema of one parameter; nil: anything goes.
+// orderRule returns the schema of one parameter, or nil if any value is allowed.
 func orderRule(sent url.Values, control string, format shown.Format, l shown.Language) (rule jsonval.Object,
 	problem string) {
 	switch sent.Get(control) {

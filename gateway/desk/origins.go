@@ -13,8 +13,8 @@ import (
 	"processidea/model/refexpr"
 )
 
-// origins returns where values of a Call's parameters come from: wired by the Tool's designer, or found in the
-// instance's input or State.
+// origins returns a function that says where a value of a Call's parameters comes from: wired by the Tool's designer,
+// or found in the instance's input or State.
 func origins(wired map[string]string, a client.Approval, words *shown.Words) func(path jsonval.Path, v any) string {
 	places := map[string]string{}
 	collectPlaces(places, "†input", words.InputFormat(), a.Input, 0)
@@ -30,8 +30,8 @@ func origins(wired map[string]string, a client.Approval, words *shown.Words) fun
 	}
 }
 
-// describeWired describes what a Tool's designer wired: a Reference, or what is made of several. It is "" where that
-// reads what only operators look at, or nothing of the case.
+// describeWired describes what a Tool's designer wired: a Reference, or a value made from several. It returns "" if
+// that reads something that only operators see, or nothing of the case.
 func describeWired(wired string, words *shown.Words) string {
 	refs, _ := refexpr.FindReferences(wired)
 	var said []string
@@ -53,8 +53,9 @@ func describeWired(wired string, words *shown.Words) string {
 	return "always " + said[0]
 }
 
-// placeOf describes the place of a Reference in words, and how its value is shown: as one that is hidden, if what leads
-// to it is. isCode: it is no place in an instance's input or State, and stays as it is.
+// placeOf describes the place of a Reference in words, and returns the format of its value. The format is hidden if a
+// step on the way to the value is. isCode means that the Reference is no place in an instance's input or State; it is
+// then returned unchanged.
 func placeOf(reference string, words *shown.Words) (place string, format shown.Format, isCode bool) {
 	ref, err := refexpr.ParseReference(reference)
 	format, known := map[string]shown.Format{"input": words.InputFormat(), "state": words.StateFormat()}[ref.Kind]
@@ -70,7 +71,7 @@ func placeOf(reference string, words *shown.Words) (place string, format shown.F
 	return describePlace(at), format, false
 }
 
-// describePlace describes a place in words: †input.order is order in what it began with.
+// describePlace describes a place in words: †input › order is “order” in what it began with.
 func describePlace(place string) string {
 	wholes := map[string]string{"†input": "all of what it began with", "†state": "all of what is known of it"}
 	for start, whole := range wholes {
@@ -84,10 +85,10 @@ func describePlace(place string) string {
 // stepMark stands between the names that lead to a value.
 const stepMark = " › "
 
-// noSinglePlace is of a value at several places, or at one that only operators look at.
+// noSinglePlace marks a value that is at several places, or at one that only operators see.
 const noSinglePlace = " "
 
-// placeBelow is the place of a member, and how the member is shown.
+// placeBelow returns the place of a member, and how the member is shown.
 func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
 	title, member := f.NameOf(name), f.At(jsonval.Path{name})
 	if n, err := strconv.Atoi(name); err == nil && f.Items != nil {
@@ -99,8 +100,8 @@ func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
 	return at + stepMark + clipName(title), member
 }
 
-// collectPlaces records the place of each value. A value at several places is marked, since it does not show where
-// another came from.
+// collectPlaces records the place of each value. A value at several places is marked, since it does not show where an
+// equal value came from.
 func collectPlaces(places map[string]string, at string, f shown.Format, v any, depth int) {
 	const maxPlaces, deepest = 2000, 6
 	if len(places) > maxPlaces || depth > deepest {

@@ -41,7 +41,7 @@ func (d *Desk) redirectToSignedOutcome(
 	return d.visit(w, r).redirectToOutcomes(outcomes{Kind: kind, List: outcomesOf([]api.DecisionResult{result}, about)})
 }
 
-// decider is the caller, with their passkeys.
+// decider returns the caller with their passkeys.
 func (v *visit) decider() *access.Person {
 	who := *v.who
 	who.Passkeys = v.ownKeys.Passkeys(v.Context(), who.Name)

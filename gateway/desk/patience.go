@@ -17,17 +17,17 @@ const (
 	// patience bounds how long a page waits for what may take long: reading the chain, and answers of a worker or the
 	// server. After it the page says so and reloads, so that people see something immediately.
 	patience = 250 * time.Millisecond
-	// minPatience is the minimum of it for the last of several tasks of a page, each of which uses up a part.
+	// minPatience is the least that a task of a page gets after earlier tasks of the page have used up its patience.
 	minPatience = 20 * time.Millisecond
 	// reloadSeconds is the interval of reloads, in seconds.
 	reloadSeconds = 1
 	// resultTTL is how long the result of a task is kept for a page that reloads.
 	resultTTL = 10 * time.Second
-	// longestWork ends tasks that nobody can be waiting for any more.
+	// longestWork bounds a task: nobody waits for a longer one.
 	longestWork = 10 * time.Minute
 )
 
-// newWorks are for what takes longer than a page may.
+// newWorks makes Works for tasks that may take longer than a page's patience. At most atOnce of them run at a time.
 func newWorks(atOnce int) *shared.Works {
 	all := &shared.Works{Longest: longestWork, Keep: func(awaited bool, _ error) time.Duration {
 		if awaited {
@@ -46,7 +46,7 @@ type (
 
 type pageBegan struct{}
 
-// withPatience notes when a page began: all that it waits for shares its patience from then on.
+// withPatience notes when a page began. All tasks of the page share its patience from then on.
 func withPatience(ctx context.Context, began time.Time) context.Context {
 	return context.WithValue(ctx, pageBegan{}, began)
 }
@@ -59,7 +59,7 @@ func patienceLeft(ctx context.Context) time.Duration {
 	return max(patience-time.Since(began), minPatience)
 }
 
-// findWithinPatience returns the result of find. If that takes longer than a page may, the error is an
+// findWithinPatience returns the result of find. If find takes longer than the page's patience, the error is a
 // *pendingPageError, and the next request gets the result.
 func findWithinPatience[T any](
 	ctx context.Context, all *shared.Works, key string, find func(context.Context, *work) (T, error),
@@ -74,7 +74,7 @@ func queryWorker[T any](ctx context.Context, d *Desk, key string, find func(cont
 		func(ctx context.Context, _ *work) (T, error) { return find(ctx) })
 }
 
-// keyWithActs is a key of what people's acts change.
+// keyWithActs returns a key for data that people's acts change.
 func (d *Desk) keyWithActs(ctx context.Context, key string) string {
 	return fmt.Sprintf("%s\n%d %s", key, d.Acts(), client.LanguageOf(ctx))
 }

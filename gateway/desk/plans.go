@@ -34,12 +34,12 @@ type planRow struct {
 	Denied  string
 }
 
-// fitsPlan is fits for a Plan, which no deadline decides on.
+// fitsPlan is fits for a Plan, which has no deadline.
 func (f filter) fitsPlan(p client.PendingPlan, now time.Time) bool {
 	if f.Due != "" {
 		return false
 	}
-	for _, c := range p.Calls { // one of its Calls fits, or the Plan itself
+	for _, c := range p.Calls { // a Plan fits if one of its Calls does
 		as := approval.Pending{CallID: c.CallID, Tool: c.Written.Tool, Params: c.Written.RawObject(), Since: p.Since}
 		if f.fits(client.Approval{Process: p.Process, Pending: as}, now) {
 			return true
@@ -55,11 +55,11 @@ type planPage struct {
 	Drawn   bool
 	Summary []approval.PlanToolCount // by the titles of the Tools
 	InWords []client.PlannedCall
-	Sum     string // of the money of all
+	Sum     string // of the money of all Calls
 	More    int    // Calls that InWords leaves out
 }
 
-// maxSentences bounds the Calls of a Plan that its page tells.
+// maxSentences bounds the Calls of a Plan that its page describes in words.
 const maxSentences = 100
 
 // summaryOf counts the Calls of a Plan by the titles of their Tools.
@@ -71,7 +71,7 @@ func summaryOf(p approval.Plan, words *shown.Words) []approval.PlanToolCount {
 	return p.CountByTool()
 }
 
-// findPlan gives the Plan that waits in the process of the address.
+// findPlan returns the Plan that waits in the process of the address.
 func (v *visit) findPlan() (client.Plan, error) {
 	list, err := v.PlansOf(v.Context(), v.process)
 	for _, p := range list {
@@ -116,7 +116,7 @@ func (v *visit) showPlan() error {
 	return v.show("plan", v.planPage(plan))
 }
 
-// drawWaiting gives the Plan that waits as a picture.
+// drawWaiting draws the Plan that waits.
 func (v *visit) drawWaiting() error {
 	plan, err := v.findPlan()
 	if err != nil {
@@ -125,7 +125,7 @@ func (v *visit) drawWaiting() error {
 	return v.draw(plan.Process, plan.Drawn[:min(len(plan.Drawn), maxDrawnCalls)], nil)
 }
 
-// decidePlan takes a decision on the Plan of the address, or shows its Calls as somebody is changing them.
+// decidePlan handles a decision on the Plan of the address, or shows the form again while somebody changes the Calls.
 func (v *visit) decidePlan() error {
 	plan, err := v.findPlan()
 	var gone *access.Refusal
@@ -143,7 +143,7 @@ func (v *visit) decidePlan() error {
 			if p.Changed {
 				status = http.StatusConflict
 			} else if p.Wrong == "" {
-				status = http.StatusOK // it asks for another form
+				status = http.StatusOK // the form only asks for a change of the page
 			}
 			return v.render(status, "plan", p)
 		}

@@ -40,8 +40,8 @@ type processesPage struct {
 	Statuses []loop.Status
 	Rows     []client.Summary
 	Next     string
-	Codes    []string // why processes pause, of those that are mostly mended from outside
-	Notice   string   // what became of those that were to go on
+	Codes    []string // why processes pause, where the cause is mostly outside of them
+	Notice   string   // what became of the processes that were to be resumed
 }
 
 // showProcesses lists the processes that somebody started.
@@ -84,11 +84,11 @@ type processPage struct {
 	PlanIsLive bool
 	Counts     map[ideafile.InstanceStatus]int
 	Instances  []instanceRow
-	Shown      string // the status of those that are listed; empty: of any
+	Shown      string // the status of the listed instances; empty: any
 	part
 	All                  string
 	Ideas                []report.Idea
-	Priced               bool     // some of them cost something
+	Priced               bool     // some Ideas have a cost
 	Latest               int      // the number of the latest Idea
 	Finished             int      // ended instances
 	Left                 int      // Ideas before those that are listed
@@ -97,18 +97,18 @@ type processPage struct {
 	WaitsFor             []string // beside people, whose Calls are counted
 	Actions              *client.ActionCounts
 	Orders               []orderRow
-	Undoes               jsonval.Object // the process of which it takes back the effects, by whom, why; empty: of none
-	Undo                 string         // the page on which that is done; empty: it is not offered
+	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
+	Undo                 string         // the page on which to undo this process; empty: not offered
 	Words                *shown.Words
 	HasAmounts, HasCosts bool     // of the listed instances
-	Refused              sentForm // the form that was refused; of none: there is none
+	Refused              sentForm // the form that was refused, if any
 }
 
 type instanceRow struct {
 	loop.InstanceResult
 	Token string
 	Name  string // its name for people; without one, its token
-	// Amount is the money that it is about; empty: none is known.
+	// Amount is the money that the instance is about; empty: unknown.
 	Amount string
 	Href   string
 	Undo   string // the page on which to undo what it did; empty: not offered
@@ -154,7 +154,7 @@ func (v *visit) processPage() (*processPage, error) {
 	p.Words = v.Client.Process(id).Words(v.Context())
 	p.list(v.URL.Query(), p.Words, client.LanguageOf(v.Context()))
 	p.Orders = orderRows(status.Orders, p.Words, client.LanguageOf(v.Context()), p.Now)
-	if v.URL.Query().Has("actions") { // reads every history: now, and not at each refresh
+	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
 		actions, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {
 			return nil, err
@@ -170,7 +170,7 @@ func (v *visit) addWaiting(p *processPage) {
 	status := p.Status
 	if p.AwaitCall = status.Awaiting; slices.ContainsFunc(status.Waiting,
 		func(s string) bool { return strings.HasPrefix(s, protocol.WaitingForPlanDecision) }) {
-		// if it cannot be read, another part of the page says that no worker answers
+		// If the Plans cannot be read, another part of the page says that no worker answers.
 		plans, _ := v.PlansOf(v.Context(), v.process)
 		p.AwaitCall -= len(plans)
 		for _, plan := range plans {
@@ -188,7 +188,7 @@ func (v *visit) addWaiting(p *processPage) {
 
 func hasEnded(s loop.Status) bool { return s != loop.StatusRunning && s != loop.StatusPaused }
 
-// ideas lists the Ideas of a process, the latest first; none where the store has none yet.
+// ideas lists the Ideas of a process, the latest first, or none if the store has none yet.
 func (v *visit) ideas(id string) (list []report.Idea, left int) {
 	links, err := v.Client.Chain(id).Ideas(v.Context())
 	if err != nil {
@@ -200,7 +200,7 @@ func (v *visit) ideas(id string) (list []report.Idea, left int) {
 	return list[:len(list)-left], left
 }
 
-// list picks the instances of the page that is asked for.
+// list adds the instances of the requested part of the list.
 func (p *processPage) list(q url.Values, words *shown.Words, l shown.Language) {
 	var tokens []string
 	p.Shown, p.Counts = q.Get("status"), map[ideafile.InstanceStatus]int{}
@@ -253,11 +253,11 @@ type drawnPlan struct {
 	live bool
 }
 
-// manyInstances is the number of instances from which a status and a Plan may take longer to read than a page may.
+// manyInstances is the number of instances from which reading a status and a Plan may outlast a page's patience.
 const manyInstances = 1000
 
-// planInPatience gives the Plan of a process, or how it was a moment ago where it is still being read. It holds
-// none where none can be read.
+// planInPatience returns the Plan of a process, or the previous result while reading takes long. The drawnPlan is empty
+// if the Plan cannot be read.
 func (d *Desk) planInPatience(ctx context.Context, id string, instances int, wantLive bool) (drawnPlan, error) {
 	works := d.workerWorks
 	if instances > manyInstances {
@@ -295,7 +295,8 @@ func (d *Desk) plan(ctx context.Context, process string, wantLive bool) (drawnPl
 	return drawnPlan{plan, false}, err
 }
 
-// pictureOf is the address of a picture. It changes with the states of the Calls, so that browsers reload it.
+// pictureOf returns the address of a picture. It changes with the states of the Calls, so that browsers reload the
+// picture.
 func pictureOf(href string, plan drawnPlan) string {
 	if !plan.live {
 		return href + "/plan.svg"

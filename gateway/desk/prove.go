@@ -66,13 +66,14 @@ type check struct {
 
 const (
 	maxChecks = 8
-	// maxCachedDecisions is how many decisions of a process are kept with its check.
+	// maxCachedDecisions bounds the decisions of a process whose check is cached.
 	maxCachedDecisions = 20_000
-	// checkTTL is how old a check is that is not done again.
+	// checkTTL is how old a check may be to be reused although a new one is asked for.
 	checkTTL = 15 * time.Second
 )
 
-// check verifies the chain of a process, unless it has been since its latest Idea; again: nor just now.
+// check verifies the chain of a process, unless that was done since its latest Idea. If again is true, that check must
+// also be younger than checkTTL.
 func (d *Desk) check(ctx context.Context, process string, again bool) (*check, error) {
 	chain := d.Client.Chain(process)
 	latest, err := chain.Link(ctx, 0)
@@ -100,7 +101,7 @@ func (d *Desk) check(ctx context.Context, process string, again bool) (*check, e
 	})
 }
 
-// export gives all that a process did as one file.
+// export sends all that a process did as one file.
 func (v *visit) export() error {
 	send, err := v.Report(v.Context(), v.process)
 	if err == nil {

@@ -36,14 +36,14 @@ type frame struct {
 	May             map[string]bool
 	Assets          string // the folder of what pages load
 	Now             time.Time
-	Live            bool // the page looks again by itself, where there are scripts
+	Live            bool // the page reloads itself, if scripts run
 	PasskeysEnabled bool // people sign with passkeys here
-	// Process is the one of the address, and Href its page.
+	// Process is the id of the process in the address, and Href its page.
 	Process, Href string
 }
 
-// Sees reports whether the pages of what waits and goes on are offered. Whoever is not logged in is asked who they are
-// there.
+// Sees reports whether the pages of waiting and running work are offered. People who are not logged in are asked to log
+// in there.
 func (f frame) Sees() bool { return f.Who == "" || f.May[string(access.Look)] }
 
 func (v *visit) frame(title string) frame {
@@ -103,7 +103,7 @@ func pagesIn(language shown.Language, words *wording.Catalogue) (map[string]*tem
 	return all, nil
 }
 
-// render writes a page, or, where it cannot be made, that it cannot. It never fails.
+// render writes a page, or an error message if the page cannot be made. It always returns nil.
 func (v *visit) render(status int, name string, data any) error {
 	var b bytes.Buffer
 	all, err := pages()
@@ -134,18 +134,18 @@ func (v *visit) redirect(to string) error {
 	return nil
 }
 
-// formValue is the entry in a field, without the spaces around it.
+// formValue returns the entry in a field, without the spaces around it.
 func (v *visit) formValue(field string) string { return strings.TrimSpace(v.PostForm.Get(field)) }
 
-// by is the caller, with the reason in the form.
+// by returns the caller, with the reason in the form.
 func (v *visit) by() client.By { return client.By{Name: v.who.Name, Reason: v.formValue("reason")} }
 
-// notFound is an error that the page shows as it is.
+// notFound makes an error whose text the page shows unchanged.
 func notFound(format string, args ...any) error {
 	return access.Refuse(http.StatusNotFound, api.CodeNotFound, format, args...)
 }
 
-// part is the visible part of a long list: the items from First on, of Total.
+// part is the visible part of a long list: the items First to Last, of Total.
 type part struct {
 	First, Last, Total int
 	Prev, Next         string
@@ -209,7 +209,7 @@ var functions = template.FuncMap{
 	},
 }
 
-// stampIn writes moments in a language.
+// stampIn returns a function that formats moments in a language.
 func stampIn(l shown.Language) func(time.Time) string {
 	layout := readable.StampLayout
 	if all, err := catalogues(); err == nil {
@@ -218,7 +218,7 @@ func stampIn(l shown.Language) func(time.Time) string {
 	return func(t time.Time) string { return t.Local().Format(layout) }
 }
 
-// functionsIn are those that say something in a language.
+// functionsIn returns the template functions that depend on the language.
 func functionsIn(language shown.Language, words *wording.Catalogue) template.FuncMap {
 	many := func(n int, one, others string) string {
 		if n == 1 {

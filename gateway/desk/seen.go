@@ -23,12 +23,12 @@ type seenIdea struct {
 	size    int
 
 	mu      sync.Mutex // for changes
-	since   int        // the Idea with which it was compared last, and for readers of which language
+	since   int        // the Idea of the last comparison; told is the language of its texts
 	changes *client.Diff
 	told    shown.Language
 }
 
-// changesSince compares it with another Idea, unless that was compared last.
+// changesSince compares the Idea with another one, unless the last comparison was the same.
 func (i *seenIdea) changesSince(ctx context.Context, since int,
 	compare func(context.Context) (*client.Diff, error)) (*client.Diff, error) {
 	i.mu.Lock()
@@ -45,14 +45,14 @@ func (i *seenIdea) changesSince(ctx context.Context, since int,
 	return d, nil
 }
 
-// The bounds of the Ideas that pages showed last and that are remembered: an Idea never changes, and a page of a
-// process of ten thousand instances reads one that is large.
+// The bounds of the cache of Ideas that pages showed last. An Idea never changes, and one of ten thousand instances is
+// large.
 const (
 	maxSeenPages = 16
-	maxSeenBytes = 96 << 20 // of the Ideas as JSON, and as much for the changes in them
+	maxSeenBytes = 96 << 20 // bytes; an Idea counts twice its JSON, for the changes in it
 )
 
-// idea reads an Idea of a process; 0 is the latest. It is for reading alone.
+// idea returns an Idea of a process; 0 is the latest. The result is shared: do not change it.
 func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, error) {
 	c := d.Client.Chain(process)
 	link, err := c.Link(ctx, at)
@@ -70,7 +70,7 @@ func (d *Desk) idea(ctx context.Context, process string, at int) (*seenIdea, err
 	}
 	i.States = client.StatesOf(i.Idea)
 	i.Tokens = ideafiles.SortedTokens(i.States)
-	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxSeenBytes) // with the changes in it
+	i.size = 2 * jsonval.SizeUpToLimit(i.Idea, maxSeenBytes) // twice, for the changes in it
 	i.authors = cacheFirst(func(ctx context.Context) (*chain.Authors, error) { return c.Authors(ctx, link.At) })
 	i.plan = cacheFirst(c.PlanWithStatus)
 	if i.size <= maxSeenBytes/2 {

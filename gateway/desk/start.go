@@ -183,7 +183,7 @@ func (p *startPage) read(v *visit) (err error) {
 	return errors.Join(err, wrong)
 }
 
-// keep takes a file of a delegate, in place of one of its name.
+// keep adds a file of a delegate. It replaces a file with the same name.
 func (p *startPage) keep(f file) {
 	for n := range p.Files {
 		if p.Files[n].Name == f.Name {

@@ -50,7 +50,7 @@ func (v *visit) steerAndReturn(place string, do func(context.Context, *client.Pr
 	return v.redirect(processHref(v.process) + place)
 }
 
-// steerByForm is steerAndReturn for a form of the page of the process, which is shown again where it is refused.
+// steerByForm is steerAndReturn for a form on the page of the process. A refused form is shown again.
 func (v *visit) steerByForm(form, place string, do func(context.Context, *client.Process) error) error {
 	if err := v.steerAndReturn(place, do); err != nil {
 		return v.showProcessAgain(form, err, nil)
@@ -75,7 +75,7 @@ func (v *visit) resumeAll() error {
 	return v.redirect("/desk/processes?" + query.Encode())
 }
 
-// resumedNotice describes how many held-up processes were resumed; the address has the numbers.
+// resumedNotice says how many paused processes were resumed. The address has the numbers.
 func resumedNotice(q url.Values) string {
 	resumed, err := strconv.Atoi(q.Get("resumed"))
 	left, _ := strconv.Atoi(q.Get("left"))

@@ -18,10 +18,10 @@ func undoHref(process string, choice url.Values) string {
 	return processHref(process) + "/undo?" + choice.Encode()
 }
 
-// undoPage shows what of a process would be undone, before it is.
+// undoPage shows which effects of a process would be undone, before that happens.
 type undoPage struct {
 	frame
-	Instance, Call string // what alone is undone; empty: all
+	Instance, Call string // only this is undone; empty: all
 	InstanceName   string
 	AtWork         bool
 	Digest         string // of what is shown
@@ -40,11 +40,11 @@ type undoList struct {
 
 // undoRow is a Call that was done, in the words of the business, with what undoes it or why nothing does.
 type undoRow struct {
-	ID, Href     string // Href is the page on which to undo it, or the process that it ran, alone
+	ID, Href     string // Href is the page for undoing it alone, or the process that it ran
 	Did, By      shown.Parts
 	Name         string // of the instance
 	Because      string
-	DelegateUndo *undo.DelegateUndo // takes back the process that it ran; nil: By does it
+	DelegateUndo *undo.DelegateUndo // undoes the process that it ran; nil: By undoes the Call
 }
 
 // undoChoice reads what to undo.
@@ -70,7 +70,7 @@ func (v *visit) showUndo() error {
 	return v.showUndoing(http.StatusOK, p, u)
 }
 
-// shownDigest is of all that a person is shown before agreeing: what cannot be taken back, too.
+// shownDigest is the digest of all that a person sees before agreeing, including what cannot be undone.
 func shownDigest(u *client.Undoing) string { return proof.Digest([]any{u.Undo, u.Cannot, u.Kept}) }
 
 // undo undoes what was shown.

@@ -11,11 +11,10 @@ import (
 	"processidea/model/diag"
 )
 
-// maxUpload is in bytes of what a form with files sends: all that is kept of earlier files comes again.
+// maxUpload bounds a form with files, in bytes. Each form also sends the texts of files that were chosen earlier.
 const maxUpload = 12 << 20
 
-// readForm reads a form, with the files that it brings, which stay in memory. Call done when the request has been
-// answered.
+// readForm reads a form with its files, which stay in memory. Call done when the request has been answered.
 func (v *visit) readForm() (done func(), err error) {
 	maxBytes, parse := int64(maxForm), v.ParseForm
 	if strings.HasPrefix(v.Header.Get("Content-Type"), "multipart/form-data") {
@@ -59,7 +58,7 @@ func (v *visit) uploaded(field string) (files []file, err error) {
 	return files, nil
 }
 
-// readFile is the file of a field: the one chosen now, or else the one that the page carries, or else the typed text.
+// readFile returns the file of a field: the one chosen now, or the one that the page carries, or else the typed text.
 func (v *visit) readFile(field, usual string) (file, error) {
 	files, err := v.uploaded(field)
 	if err != nil {
@@ -78,10 +77,10 @@ func (v *visit) readFile(field, usual string) (file, error) {
 	return f, nil
 }
 
-// normalizeNewlines is a text as it was before the browser ended its lines in two characters.
+// normalizeNewlines replaces the browser's line ends of two characters.
 func normalizeNewlines(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// baseName is the name of a file without folders, as no browser should send them.
+// baseName removes the folders from a file name. No browser should send them.
 func baseName(name string) string {
 	name = path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if name == "." || name == "/" || name == ".." {
@@ -95,7 +94,7 @@ func baseName(name string) string {
 	}, name)
 }
 
-// nameRows names rows that were typed, and not chosen, by their form.
+// nameRows names typed rows by their format, because they have no file name.
 func (f *file) nameRows() {
 	text := strings.TrimSpace(f.Text)
 	if f.Name == "rows.jsonl" && !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {

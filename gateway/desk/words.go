@@ -19,13 +19,13 @@ var (
 
 type fact = readable.Fact
 
-// clipName and long are texts from outside: short for a name or a cell, long for a paragraph.
+// clipName and clipParagraph shorten a text from outside: for a name or a cell, and for a paragraph.
 func clipName(s string) string      { return visible(clip(s, cellLength)) }
 func clipParagraph(s string) string { return visible(clip(s, longestText)) }
 
 const longestText = readable.MaxTextBytes
 
-// labels are how the picture of a Plan of a process names things.
+// labels returns the names for the picture of a process's Plan.
 func (v *visit) labels(process string) plangraph.Labels {
 	labels := plangraph.Labels{Words: v.Client.Process(process).Words(v.Context())}
 	if all, err := catalogues(); err == nil {

@@ -3,7 +3,7 @@
 //
 // A watcher asks Temporal how far the process has come (one call, which needs no worker), and queries the process
 // itself only after a change. It looks several times a second while something happens, and less and less often while
-// nothing does. All watchers together keep to a number of calls a second, and each to a number of queries, which a
+// nothing does. The calls a second of all watchers together are bounded. So are the queries of each watcher, which a
 // hosted server bills.
 //
 // Invariants: followers share one Snapshot, which never changes, and a signal that there is a newer one. Nothing is

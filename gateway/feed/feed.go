@@ -25,15 +25,15 @@ type Source interface {
 	Idea(ctx context.Context, at int) (chain.Link, error)
 }
 
-// CallsPerSecond is how often all watchers of a feed together ask the Temporal server in a second, at most.
+// CallsPerSecond bounds how often all watchers of a feed together call the Temporal server.
 const CallsPerSecond = 50
 
 const (
-	// minLookInterval and latest bound how long a watcher waits before it looks again.
+	// minLookInterval and maxLookInterval bound how long a watcher waits before it looks again.
 	minLookInterval = 300 * time.Millisecond
 	maxLookInterval = 5 * time.Second
-	// queryBurst and askEvery bound how often a process is queried that never rests: a burst, and then one query each
-	// askEvery. Looking how far it has come is cheaper.
+	// queryBurst and askEvery bound how often a watcher queries a process that changes all the time: a burst, and then
+	// one query per askEvery. Asking Temporal how far the process has come is cheaper.
 	queryBurst = 30
 	askEvery   = 10 * time.Second
 )
@@ -47,7 +47,7 @@ type Feed struct {
 	watchers map[string]*watcher
 }
 
-// New makes a Feed of processes, which open gives by their ids.
+// New makes a Feed. open returns the Source of a process by its id.
 func New(open func(process string) Source) *Feed {
 	return &Feed{open: open, limit: rate.NewLimiter(CallsPerSecond, CallsPerSecond), watchers: map[string]*watcher{}}
 }
@@ -64,8 +64,7 @@ func (p process) Idea(ctx context.Context, at int) (chain.Link, error) {
 	return p.Chain().Link(ctx, at)
 }
 
-// Event is an event for a follower. ID is the one from which it can go on later; an event without an ID does not change
-// that.
+// Event is an event for a follower, who can go on later from the last ID that they received. Some events have no ID.
 type Event struct {
 	Kind Kind
 	ID   string
@@ -77,12 +76,12 @@ type Follower struct {
 	feed   *Feed
 	w      *watcher
 	cursor Cursor
-	fresh  bool // it has seen nothing yet, and knows of nothing
+	fresh  bool // it has seen nothing yet, and begins from now
 	last   *Snapshot
 }
 
-// Follow begins to follow a process, from after a Cursor that was seen before; fresh: from now. The error wraps
-// client.ErrNotFound where there is no such process.
+// Follow begins to follow a process: after a Cursor that was seen before, or from now if fresh is true. The error wraps
+// client.ErrNotFound if there is no such process.
 func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh bool) (*Follower, error) {
 	w := f.join(process)
 	if err := w.awaitFirst(ctx); err != nil {
@@ -92,7 +91,7 @@ func (f *Feed) Follow(ctx context.Context, process string, after Cursor, fresh b
 	return &Follower{feed: f, w: w, cursor: after, fresh: fresh}, nil
 }
 
-// Close ends it.
+// Close ends the Follower.
 func (r *Follower) Close() { r.feed.leave(r.w) }
 
 // SawEnd reports whether the follower has received the end already.
@@ -181,12 +180,12 @@ func (r *Follower) yieldNews(ctx context.Context, s *Snapshot, yield func(Event,
 	if r.fresh {
 		r.cursor.Ideas, r.fresh = s.Cursor.Ideas, false
 	}
-	// Whoever reads on may name any number, as the cursor of another process is.
+	// A client may send any cursor, such as that of another process.
 	for at := min(r.cursor.Ideas, s.Cursor.Ideas) + 1; at <= s.Cursor.Ideas; at++ {
 		link, err := r.w.readIdeaLink(ctx, at)
 		if errors.Is(err, client.ErrNotFound) {
-			// it is one of a part: a process that is split counts the Ideas of its parts too, which have chains of
-			// their own
+			// The Idea belongs to a part. A split process also counts the Ideas of its parts, which have chains of
+			// their own.
 			continue
 		}
 		if err != nil {
@@ -221,7 +220,7 @@ func (f *Feed) Ended(ctx context.Context, process string) (bool, error) {
 	return false, nil
 }
 
-// EndedWithin reports whether a process has ended, or ends within a while.
+// EndedWithin reports whether a process has ended, or ends within wait.
 func (f *Feed) EndedWithin(ctx context.Context, p *client.Process, wait time.Duration) (bool, error) {
 	now, err := p.Revision(ctx)
 	if err != nil || now.Ended || wait == 0 {

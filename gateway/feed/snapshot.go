@@ -45,7 +45,7 @@ const (
 
 // Cursor is a position in the life of a process. Every gateway can find what came after it.
 type Cursor struct {
-	Ideas  int    // how many had been sealed
+	Ideas  int    // how many Ideas had been sealed
 	Run    string // of the workflow
 	Events int64  // of that run's history
 	Ended  bool
@@ -83,7 +83,7 @@ func snapshotOf(kind Kind, at Cursor, v any) (*Snapshot, error) {
 	return &Snapshot{kind, at, data}, err
 }
 
-// WithoutStates leaves out what may be large: GET …/result has it.
+// WithoutStates removes the States, which may be large: GET …/result returns them.
 func WithoutStates(r loop.Result) loop.Result {
 	instances := map[string]loop.InstanceResult{}
 	for token, i := range r.Instances {

@@ -16,28 +16,28 @@ import (
 	"processidea/store/chain"
 )
 
-// watcher looks at one process for all who follow it.
+// watcher observes one process for all its followers.
 type watcher struct {
 	feed    *Feed
 	process string
 	source  Source
 	cancel  context.CancelFunc
 	poke    chan struct{}
-	since   time.Time     // when it was last seen
+	since   time.Time     // when the process was last seen
 	asks    *rate.Limiter // bounds the queries, which a hosted server bills
 
-	followers int // guarded by the feed
+	followers int // guarded by the feed's mu
 
 	mu      sync.Mutex
 	latest  *Snapshot     // nil: nothing has been seen
-	failed  error         // why there is nothing to be seen, ever
-	changed chan struct{} // closed when latest or failed is another
+	failed  error         // a permanent error: there will be no Snapshot
+	changed chan struct{} // closed when latest or failed changes
 
-	reading sync.Mutex   // held by who reads an Idea, so that the others need not
+	reading sync.Mutex   // held while an Idea is read, so that each is read once
 	links   []chain.Link // of the last Ideas, in order
 }
 
-// maxCachedLinks bounds the links of a watcher: who comes back after more Ideas has them read anew.
+// maxCachedLinks bounds the links of a watcher. Older Ideas are read again for a follower who needs them.
 const maxCachedLinks = 64
 
 // current returns the latest Snapshot, or the permanent error, and the channel that is closed when there is a newer
@@ -96,7 +96,7 @@ func (w *watcher) run(ctx context.Context) {
 	}
 }
 
-// errWatchEnded ends a watcher: nothing will ever be otherwise.
+// errWatchEnded ends a watcher: nothing will change any more.
 var errWatchEnded = errors.New("feed: nothing more to be seen")
 
 // poll asks how far the process has come and, after a change, its status. It returns the revision that it saw.
@@ -111,13 +111,13 @@ func (w *watcher) poll(ctx context.Context, seen client.Revision) (client.Revisi
 		return seen, errWatchEnded
 	case err != nil:
 		w.publishUnseen(ctx, CodeUnreachable, err)
-		return client.Revision{}, err // once it is seen again, that is new
+		return client.Revision{}, err // so that the next look that succeeds counts as a change
 	case now == seen:
 		w.since = time.Now()
 		return now, nil
 	}
 	if !now.Ended && !w.asks.Allow() {
-		return seen, nil // it is looked at again, and asked when that is due
+		return seen, nil // a later look notices the change again, and queries when it may
 	}
 	if err := w.feed.limit.Wait(ctx); err != nil {
 		return seen, err
@@ -176,7 +176,7 @@ func (w *watcher) publishUnseen(ctx context.Context, code string, cause error) {
 	}
 }
 
-// readIdeaLink returns an Idea. The latest ones are read once for all followers.
+// readIdeaLink returns the Link of an Idea. The latest ones are read once for all followers.
 func (w *watcher) readIdeaLink(ctx context.Context, at int) (chain.Link, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()

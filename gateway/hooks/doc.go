@@ -1,5 +1,5 @@
-// Package hooks starts processes from webhooks, by rules in a file. A webhook is signed by Standard Webhooks
-// (standardwebhooks.com): without a secret of a rule nobody can start anything.
+// Package hooks starts processes from webhooks, by rules in a file. A webhook is signed as Standard Webhooks
+// (standardwebhooks.com) says: without the secret of a rule nobody can start anything by it.
 //
 //	{"hooks": {"orders": {"idea": "refunds/idea.json", "secret": "$env:ORDERS_SECRET", "when": ".type == \"order.returned\"", "input": ".data"}}}
 //

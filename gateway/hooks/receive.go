@@ -20,20 +20,20 @@ import (
 
 // The codes of webhooks that are refused.
 const (
-	CodeBadSignature = "bad-signature" // it is not signed with the rule's secret, or at another time than now
+	CodeBadSignature = "bad-signature" // not signed with the rule's secret, or with a timestamp too old or too new
 	CodeNoHook       = "not-found"
 	CodeBadBody      = "invalid"
 )
 
-// MaxBody is in bytes. Standard Webhooks asks for less than 20 KB.
+// MaxBody bounds the body of a webhook, in bytes. Standard Webhooks asks for less than 20 KB.
 const MaxBody = 1 << 20
 
 // queryLimits bound the work of each expression of a rule. A stranger chooses the numbers in a webhook, and must not
 // choose the amount of work.
 var queryLimits = jq.Limits{Time: 2 * time.Second, MaxValueBytes: 8 * MaxBody, MaxTotalBytes: 16 * MaxBody}
 
-// Receive returns what a webhook starts; nil: its rule starts nothing from it. The error is an *access.Refusal if the
-// webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
+// Receive returns what a webhook starts, or nil if its rule starts nothing from it. The error is an *access.Refusal if
+// the webhook is at fault. Before the signature is verified, no header is trusted and no part of the body is parsed.
 func (r *Rules) Receive(ctx context.Context, name string, header http.Header,
 	body []byte) (*client.StartOptions, error) {
 	var rule *rule
@@ -68,7 +68,8 @@ func (r *rule) verifySignature(header http.Header, body []byte) (err error) {
 	return err
 }
 
-// libraryCause is the library's error, without its subject. Those who sign in another way see which one is meant.
+// libraryCause returns the library's text for an error. If headers are missing, it names the headers of a signed
+// webhook.
 func libraryCause(err error) string {
 	if errors.Is(err, webhook.ErrRequiredHeaders) {
 		return fmt.Sprintf("it lacks %s, %s or %s, by which Standard Webhooks are signed", webhook.HeaderWebhookID,
@@ -88,8 +89,8 @@ func libraryCause(err error) string {
 // plainID matches the webhook ids that are used unchanged in ids of processes.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$`)
 
-// processOf names the process of a webhook. No two webhooks have one: the name of a rule has no dot, and a plain id no
-// ~.
+// processOf returns the process id of a webhook. Two webhooks never share an id: the name of a rule contains no dot,
+// and a plain id no ~.
 func processOf(name, id string) string {
 	if !plainID.MatchString(id) {
 		id = "~" + jsonval.Digest(id)[:32]
@@ -97,7 +98,7 @@ func processOf(name, id string) string {
 	return name + "." + id
 }
 
-// startOptions makes of a body what a process starts from; nil where the rule starts nothing from it.
+// startOptions makes the options of a process from a body. It returns nil if the rule starts nothing from the body.
 func (r *rule) startOptions(ctx context.Context, body []byte) (*client.StartOptions, error) {
 	value, err := jsonval.Decode(bytes.TrimPrefix(body, []byte("\uFEFF")))
 	if err != nil {

@@ -29,7 +29,7 @@ type Rules struct {
 type rule struct {
 	idea, replies         string // files
 	keys                  []*webhook.Webhook
-	when, input, instance *jq.Query // nil: always; none
+	when, input, instance *jq.Query // a nil when is always true; one of input and instance is nil
 }
 
 // Open reads a file of rules, and each Idea file that it names. The error describes the first fault.
@@ -47,7 +47,7 @@ func Open(file string, getenv func(string) string) (*Rules, error) {
 	return r, nil
 }
 
-// nameOfHook has no dot: what follows one in a process's id is the webhook's own.
+// nameOfHook allows no dot: in a process's id, the first dot ends the rule's name.
 var nameOfHook = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 func (r *Rules) readFile() (map[string]*rule, error) {
@@ -115,7 +115,7 @@ func (r *Rules) readRule(v any) (*rule, error) {
 	return out, err
 }
 
-// filePath is a file that the rules name from where they lie.
+// filePath resolves a file name in the rules against the folder of the file of rules.
 func (r *Rules) filePath(file string) string {
 	if file == "" || filepath.IsAbs(file) {
 		return file
@@ -128,7 +128,8 @@ const (
 	secretPrefix      = "whsec_"
 )
 
-// readKeys reads the secrets that a variable holds, with spaces between: several, while one takes another's place.
+// readKeys reads the secrets in an environment variable, separated by spaces. There are several while a secret is being
+// replaced.
 func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	name, ok := strings.CutPrefix(place, environmentPrefix)
 	if !ok || name == "" {
@@ -154,7 +155,7 @@ func (r *Rules) readKeys(place string) (keys []*webhook.Webhook, err error) {
 	return keys, nil
 }
 
-// loadIdea reads the rule's Idea: the webhook brings the instances.
+// loadIdea reads the rule's Idea without instances: those come from the webhook.
 func (r *rule) loadIdea() (*ideafiles.Definition, error) {
 	source, err := ideafiles.Find(r.idea, "", r.replies)
 	if err != nil {

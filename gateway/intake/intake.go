@@ -24,23 +24,23 @@ import (
 
 // The codes of bodies that are refused.
 const (
-	CodeTooLarge = "too-large"    // the body, or what it holds
+	CodeTooLarge = "too-large"    // the body is too large, or has too many parts
 	CodeSlow     = "slow-request" // the body took too long
 	CodeBusy     = "busy"         // too much is being read
-	CodeCutOff   = "invalid"      // the body ended before its end
+	CodeCutOff   = "invalid"      // the body cannot be read to its end
 	CodeEncoded  = "media-type"   // the body is compressed
 )
 
 const (
-	smallBodyBytes        = 64 << 10 // bytes of a body that waits for no large one
+	smallBodyBytes        = 64 << 10 // bytes; a body up to this size never waits for larger ones
 	maxSmallBytesInFlight = 2 << 20
-	// maxLargeBytesInFlight is in bytes: of bodies as large as may be one is read after the other.
+	// maxLargeBytesInFlight is in bytes. Bodies of this size or more are read one after the other.
 	maxLargeBytesInFlight = 8 << 20
 	memoryTimeout         = 10 * time.Second
 	retryAfter            = 5 * time.Second
 )
 
-// Intake bounds what is read at a time. It is safe for concurrent use.
+// Intake bounds how much is read at a time. It is safe for concurrent use.
 type Intake struct {
 	small, large *semaphore.Weighted
 	bodyTimeout  time.Duration
@@ -52,9 +52,8 @@ func New(bodyTimeout time.Duration) *Intake {
 		bodyTimeout}
 }
 
-// Read reads the body of a request, of at most limit bytes, and puts it in the request in place of the one that comes
-// in. Call done when the request has been answered: until then others wait for the memory. The error is an
-// *access.Refusal.
+// Read reads the body of a request, of at most limit bytes, and replaces the request's body by what it read. Call done
+// when the request has been answered: until then other requests wait for the memory. The error is an *access.Refusal.
 func (i *Intake) Read(w http.ResponseWriter, r *http.Request, limit int64) (body []byte, done func(), err error) {
 	done = func() {}
 	if r.Body == nil || r.Body == http.NoBody {
@@ -104,12 +103,13 @@ func (i *Intake) awaitMemory(ctx context.Context, size int64) (done func(), err 
 
 func (i *Intake) read(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(i.bodyTimeout)) // a recorder of tests has none
+	_ = control.SetReadDeadline(time.Now().Add(i.bodyTimeout)) // the recorder of tests has no deadline
 	var b bytes.Buffer
-	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // so that it need not grow
+	b.Grow(int(max(0, r.ContentLength)) + bytes.MinRead) // large enough for the whole body
 	_, err := b.ReadFrom(http.MaxBytesReader(w, r.Body, limit))
 	if err == nil {
-		// it would end the request while it is answered; where the body is late, the rest is not waited for
+		// The deadline would end the request while it is answered. It stays if the body is late: nobody waits for the
+		// rest.
 		_ = control.SetReadDeadline(time.Time{})
 	}
 	var large *http.MaxBytesError
@@ -137,7 +137,7 @@ func checkDensity(body []byte) error {
 	return nil
 }
 
-// isJSON reports whether a body is read as JSON: forms alone are not.
+// isJSON reports whether a body is read as JSON. Only forms are not.
 func isJSON(r *http.Request) bool {
 	t, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	return t != "multipart/form-data" && t != "application/x-www-form-urlencoded"

@@ -17,7 +17,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// decisionTimeout is how long a decision is waited for until a worker has taken it.
+// decisionTimeout bounds how long a call waits for a worker, for example to process a decision.
 const decisionTimeout = 30 * time.Second
 
 func (a *agent) processCreationTools() []tool {
@@ -92,8 +92,8 @@ func (a *agent) start(ctx context.Context, s startable, args jsonval.Object) (an
 	return a.awaitStarted(ctx, p, err, args)
 }
 
-// awaitStarted waits a moment for the end of a process that was started. Who may not look is told its id alone: a fork
-// has what another process worked on.
+// awaitStarted waits a moment for the end of a process that was started. A person who may not look gets only its id,
+// because a fork contains what another process worked on.
 func (a *agent) awaitStarted(ctx context.Context, p *client.Process, err error, args jsonval.Object) (any, error) {
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (a *agent) fork(ctx context.Context, args jsonval.Object) (any, error) {
 	return a.awaitStarted(ctx, p, err, args)
 }
 
-// simulate runs a process with every Tool played by made-up values: no LLM is asked either.
+// simulate runs a process in which made-up values replace all Tools. No LLM is asked either.
 func (a *agent) simulate(ctx context.Context, s startable) (any, error) {
 	made, _, err := simulation.Prepare(s.Source, a.Tools, simulation.Options{Schemas: true})
 	if err != nil {
@@ -169,7 +169,7 @@ func (a *agent) decide(ctx context.Context, args jsonval.Object) (any, error) {
 		if w.Deciders.Signed() {
 			return nil, errNeedsSignature
 		}
-		// Without a key: signatures belong to people.
+		// The decision has no key, because only people may sign.
 		d := client.Decision{
 			Kind: textArg(args, "decision"), Call: w.CallID, Digest: w.Digest, By: a.person.Name,
 			Groups: a.person.Groups,

@@ -11,7 +11,7 @@ import (
 
 // startable is an Idea file of the folder.
 type startable struct {
-	name string // as tools have it
+	name string // as in the name of its tool
 	*ideafiles.Definition
 }
 
@@ -31,7 +31,7 @@ func (s *Server) startables() (all []startable) {
 		return nil
 	}
 	seen, known := map[string]bool{}, s.Tools
-	known.OtherWorkers = true // what runs the Tools, the workers know
+	known.OtherWorkers = true // only the workers know what runs the Tools
 	for _, source := range sources {
 		name := notOfNames.ReplaceAllString(source.Name(), "_")
 		name = name[:min(len(name), maxNameLength)]
@@ -49,7 +49,7 @@ func (s *Server) startables() (all []startable) {
 	return all
 }
 
-// inputSchema is the Idea's schema of its instances' input.
+// inputSchema returns the Idea's schema for the input of its instances, or else one for any object.
 func (s startable) inputSchema() any {
 	schema := ideafile.InstanceViewOf(s.Read.Context, "").SchemaByKind[ideafile.TypeInput]
 	if m, ok := schema.(jsonval.Object); ok && m["type"] == "object" {
@@ -60,7 +60,7 @@ func (s startable) inputSchema() any {
 
 const maxDescriptionLength = 800 // characters
 
-// description is for the agent that looks for a tool.
+// description describes the tool that starts the process to an agent.
 func (s startable) description() string {
 	text := "Starts the process " + cmp.Or(s.Read.ProcessPath, s.name) +
 		", and gives its id and, where it ends soon, its result."

@@ -19,7 +19,7 @@ const processArgument = `"process": {"type": "string", "minLength": 1, "descript
 // ideaNumber is the schema of the number of an Idea.
 const ideaNumber = `"type": "integer", "minimum": 1, "maximum": 2147483647`
 
-// waitArgument is how long a call may wait.
+// waitArgument is the schema of how many seconds a call waits.
 const waitArgument = `"wait": {"type": "integer", "minimum": 0, "maximum": 60, "description": "seconds to wait for the end; %d if left out"}`
 
 const (
@@ -60,7 +60,7 @@ func (a *agent) lookTools() []tool {
 
 func textArg(args jsonval.Object, key string) string { s, _ := args[key].(string); return s }
 
-// numberArg is a number from 0 to jsonval.MaxCount, as the tool's schema demands. Agents write 3 as 3.0 too.
+// numberArg returns a number from 0 to jsonval.MaxCount, as the tool's schema demands. Agents also write 3 as 3.0.
 func numberArg(args jsonval.Object, key string, otherwise int) int {
 	v, given := args[key]
 	if !given {

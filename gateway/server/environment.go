@@ -39,8 +39,8 @@ const (
 	KeyVariable       = "PROCESSIDEA_GATEWAY_KEY"   // the file of the key that signs decisions
 )
 
-// FromEnvironment reads who may use a gateway that listens at an address. who is the person with the one token. The
-// error joins one for each setting that is missing or wrong.
+// FromEnvironment reads the settings of a gateway that listens at an address. who is the person that the gateway's
+// token stands for. The error joins one error for each missing or wrong setting.
 func FromEnvironment(address string, who access.Person, getenv func(string) string) (o Options, err error) {
 	list := func(name string) []string {
 		return strings.FieldsFunc(getenv(name), func(r rune) bool { return r == ',' || r == ' ' })
@@ -68,7 +68,7 @@ func FromEnvironment(address string, who access.Person, getenv func(string) stri
 	return o, errors.Join(append(wrong, err)...)
 }
 
-// errorOf is an error of a variable; nil stays nil.
+// errorOf adds the name of a variable to an error; nil stays nil.
 func errorOf(variable string, err error) error {
 	if err == nil {
 		return nil
@@ -95,7 +95,8 @@ func tokenGuard(address string, who access.Person, key *signing.PrivateKey,
 	return guard, errorOf(TokenVariable, err)
 }
 
-// checkSettings refuses what cannot be meant: read as if it were not set, it would count for nothing in silence.
+// checkSettings returns errors for settings that are malformed or have no effect. Otherwise they would be ignored
+// silently.
 func checkSettings(fence access.Fence, getenv func(string) string) error {
 	var all []error
 	wrong := func(format string, args ...any) { all = append(all, fmt.Errorf(format, args...)) }
@@ -144,7 +145,7 @@ func AgentsFromEnvironment(getenv func(string) string) Agents {
 		Tools: hooks.ToolsElsewhere()}
 }
 
-// HooksFromEnvironment reads the rules for webhooks that the environment names; nil: it names none.
+// HooksFromEnvironment reads the rules for webhooks that the environment names, or returns nil if it names none.
 func HooksFromEnvironment(getenv func(string) string) (*hooks.Rules, error) {
 	file := getenv(HooksVariable)
 	if file == "" {
@@ -165,7 +166,7 @@ func issuerGuard(key *signing.PrivateKey, getenv func(string) string) (access.Gu
 	if audience == "" {
 		wrong = append(wrong, errors.New(AudienceVariable+" is missing: set it to the audience of the tokens for this "+
 			"gateway, since the issuer makes tokens for many programs"))
-		audience = AudienceVariable // the rest is looked at all the same
+		audience = AudienceVariable // so that the other settings are still checked
 	}
 	guard, err := access.NewIssuerGuard(access.Issuer{
 		URL: getenv(IssuerVariable), Audience: audience, Name: getenv(NameVariable), Groups: getenv(GroupsVariable),

@@ -36,12 +36,12 @@ func Listen(ctx context.Context, address string, o Options) (*Served, error) {
 	return s, nil
 }
 
-// Ended is sent why it ended by itself, and closed when it has ended.
+// Ended returns a channel that receives the error with which the gateway ended, or nil, and is then closed.
 func (s *Served) Ended() <-chan error { return s.ended }
 
-// Stop stops it, and waits a moment for requests under way.
+// Stop stops the gateway, and waits at most stopTimeout for requests under way.
 func (s *Served) Stop() {
 	s.cancel()
-	for range s.ended { // it is logged
+	for range s.ended { // the error is logged already
 	}
 }

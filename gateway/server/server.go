@@ -39,7 +39,7 @@ type Options struct {
 	Deciders *signing.Source
 	// Simulate runs simulations at the desk; nil: not offered.
 	Simulate desk.Simulator
-	// Patience is that of api.Options.
+	// Patience is passed on to api.Options.
 	Patience time.Duration
 	// RequestTime bounds how long a request may take to arrive; 0: 30 seconds.
 	RequestTime time.Duration
@@ -47,8 +47,8 @@ type Options struct {
 
 // Agents configure what agents may use.
 type Agents struct {
-	Ideas     string // the folder of the Idea files that they, and people at the desk, can start; empty: none
-	Approvals bool   // they may decide on Calls
+	Ideas     string // the folder of Idea files that agents, and people at the desk, can start; empty: none
+	Approvals bool   // agents may decide on Calls
 	// Tools are the Go tools of the workers, as far as the gateway knows them.
 	Tools ideafiles.Tools
 }
@@ -64,7 +64,7 @@ const (
 type Gateway struct {
 	Options
 	api  *api.API
-	desk bool // there is one
+	desk bool // the desk is served
 }
 
 // New makes a gateway.
@@ -104,8 +104,8 @@ func (g *Gateway) addDesk() {
 	g.api.Handle("GET /{$}", http.HandlerFunc(api.Index))
 }
 
-// isCrossSiteNavigation reports whether a person follows a link of another site to a page of the desk, which sends no
-// cookie along.
+// isCrossSiteNavigation reports whether a refused request only follows a link from another site to a page of the desk.
+// Browsers send no session cookie with it.
 func (g *Gateway) isCrossSiteNavigation(r *http.Request, refusal *access.Refusal) bool {
 	return g.desk && refusal.Code == access.CodeForeignPage && desk.IsDeskPath(r.URL.Path) && access.IsPageNavigation(r)
 }
@@ -140,14 +140,14 @@ func (g *Gateway) fenceOf(r *http.Request) access.Fence {
 	return f
 }
 
-// ServeHTTP answers a request of somebody who may ask.
+// ServeHTTP answers a request if the fence lets it pass.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
-	if r.URL.Path == "/readyz" { // whatever name a probe calls it by
+	if r.URL.Path == "/readyz" { // probes may use any host name
 		g.answerReady(w, r)
 		return
 	}
@@ -184,13 +184,13 @@ func (g *Gateway) answerReady(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, `{"status":"ready"}`+"\n")
 }
 
-// isStream reports whether a request follows what goes on: it has no end of its own.
+// isStream reports whether a request follows events, so that its answer does not end by itself.
 func isStream(r *http.Request) bool {
 	return r.Method == http.MethodGet && (r.URL.Path == "/mcp" || strings.HasSuffix(r.URL.Path, "/events"))
 }
 
-// Serve answers on a listener until ctx ends, and then lets requests come to their end for a moment. Streams end at
-// once: whoever follows one goes on at another gateway.
+// Serve answers on a listener until ctx is done, and then waits at most stopTimeout for requests under way. Streams end
+// at once, since their clients can go on at another gateway.
 func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	base, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
@@ -231,8 +231,8 @@ func (g *Gateway) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// serverLog logs messages of the HTTP server: of connections, which any stranger can break, and of a handler that
-// panicked.
+// serverLog logs messages of the HTTP server: errors of connections, which any stranger can cause, for debugging, and
+// panics of handlers as errors.
 type serverLog struct{ log *slog.Logger }
 
 func (l serverLog) Write(text []byte) (int, error) {

@@ -10,14 +10,14 @@ import (
 	"processidea/internal/safego"
 )
 
-// Works are things that are found once for all who ask for them at a time.
+// Works are computations. Concurrent callers with the same key share one of them.
 type Works struct {
-	// Longest ends work that nobody can be waiting for any more.
+	// Longest bounds how long a computation may take. Nobody waits for a longer one.
 	Longest time.Duration
-	// Keep returns how long a result is kept for later callers.
+	// Keep returns how long a result is kept for later callers. awaited: a caller was asked to come back.
 	Keep func(awaited bool, err error) time.Duration
 
-	slots chan struct{} // nil: any number are found at a time
+	slots chan struct{} // nil: no limit on concurrent computations
 	mu    sync.Mutex
 	byKey map[string]*Work
 }
@@ -25,7 +25,7 @@ type Works struct {
 // Bound limits the number of concurrent computations.
 func (all *Works) Bound(n int) *Works { all.slots = make(chan struct{}, n); return all }
 
-// Work is one thing that is being found, or has been.
+// Work is one computation, under way or finished.
 type Work struct {
 	done    chan struct{}
 	value   any
@@ -43,7 +43,7 @@ func (w *Work) SetProgress(checked, of int) {
 	w.checked, w.total = checked, of
 }
 
-// PendingError is the error of who would not wait until something was found, and how far the work was.
+// PendingError means that a caller's patience ended before the work did. It says how far the work is.
 type PendingError struct{ Checked, Of int }
 
 func (*PendingError) Error() string { return "shared: it is being worked out" }
@@ -135,7 +135,7 @@ func (all *Works) forget(key string, w *Work) {
 	}
 }
 
-// Forget has everything be found anew for who asks from now on.
+// Forget drops all results and all running work: later callers start new computations.
 func (all *Works) Forget() {
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -74,13 +74,13 @@ func Start(t testing.TB) *Issuer {
 	return i
 }
 
-// Move has it be called by another name that leads here.
+// Move changes the issuer's address to another name that leads here.
 func (i *Issuer) Move(address string) {
 	i.URL = address
 	i.keys.SetIssuer(address)
 }
 
-// Ended is where the last one who logged out was sent back to.
+// Ended returns the address to which the last logout was sent back.
 func (i *Issuer) Ended() string { i.mu.Lock(); defer i.mu.Unlock(); return i.ended }
 
 func answer(w http.ResponseWriter, status int, v any) {
@@ -100,7 +100,7 @@ func (i *Issuer) discovery(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
-// authorize asks for the person; the parameter person answers without a page.
+// authorize asks who the person is. The query parameter person answers that without a page.
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("client_id") != Client || q.Get("redirect_uri") != i.Redirect || q.Get("response_type") != "code" ||
@@ -183,7 +183,7 @@ func (i *Issuer) userinfo(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, info)
 }
 
-// end logs out, and leads back.
+// end logs a person out and redirects to the given address.
 func (i *Issuer) end(w http.ResponseWriter, r *http.Request) {
 	back := r.URL.Query().Get("post_logout_redirect_uri")
 	if r.URL.Query().Get("client_id") != Client || back == "" {

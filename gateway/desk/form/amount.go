@@ -10,8 +10,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// amounts are the money of a form: it is typed in whole units of its currency, whatever the unit of the value. They
-// know how its other values are shown, too.
+// amounts reads and shows the money in a form: people type it in whole units of its currency, whatever the unit of the
+// value. It also knows how other values of the form are shown.
 type amounts struct {
 	format   shown.Format
 	prefix   string
@@ -22,7 +22,7 @@ func (f Form) amounts() amounts {
 	return amounts{shown.FormatOf(f.Schema, f.Schema), f.Prefix, cmp.Or(f.Language, shown.English)}
 }
 
-// at is how the money in a control is shown; ok is false for a control of any other value.
+// at returns how the money in a control is shown; ok is false if the control has another value.
 func (a amounts) at(name string) (format shown.Format, ok bool) {
 	format = a.formatAt(name)
 	return format, format.Display == shown.Money
@@ -35,7 +35,7 @@ func (a amounts) formatAt(name string) shown.Format {
 
 func (a amounts) isForOperators(name string) bool { return a.formatAt(name).Display == shown.Hidden }
 
-// text shows an amount; "" of any other value.
+// text formats an amount, or returns "" for any other value.
 func (a amounts) text(name string, value any) string {
 	if format, ok := a.at(name); ok && format.Entered(value, a.language) != "" {
 		return format.Text(value, a.language)
@@ -43,7 +43,7 @@ func (a amounts) text(name string, value any) string {
 	return ""
 }
 
-// read reads an amount; the value that the form was made for stays as it was written.
+// read reads an amount. If the text stands for the value before, that value is returned with unchanged digits.
 func (a amounts) read(format shown.Format, text string, before any) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
 	if was, isNumber := before.(json.Number); isNumber && text == format.Entered(was, a.language) {

@@ -32,7 +32,7 @@ const (
 	List   Kind = "list"   // Fields are its items
 )
 
-// The states of a value that need not be there.
+// The states of a value that may be absent or null.
 const (
 	StateGiven   = "given"
 	StateOmitted = "out"  // it is left out
@@ -41,7 +41,7 @@ const (
 
 // Field is one control, or a group of them.
 type Field struct {
-	Name     string // of the control: a JSON pointer behind the name of the form
+	Name     string // of the control: the form's prefix and a JSON pointer
 	Label    string
 	Unit     string   // the currency of an amount
 	Help     string   // the schema's description
@@ -49,23 +49,24 @@ type Field struct {
 	Kind     Kind
 	Value    string // what the control holds
 	Options  []Option
-	States   []string // those that the value can have; none: it is always given
+	States   []string // the states that the value can have; none: it is always given
 	State    string
 	Required bool
 	Error    string
 	Fields   []*Field
-	Keys     []string // of an Object, those that have Fields
-	More     *Field   // of an Object, other members as JSON; nil: there can be none
-	InList   bool     // it is an item, which can be taken away
-	Removed  bool     // it is taken away
+	Keys     []string // of an Object: the keys that have Fields
+	More     *Field   // of an Object: other members as JSON; nil: there can be none
+	InList   bool     // it is an item of a list, which can be removed
+	Removed  bool     // it is removed
 	CanAdd   bool     // of a List
-	// ForOperators: only operators look at it. Pages have it, folded, since it is part of what is decided.
+	// ForOperators means that only operators look at the Field. Pages show it folded, since it is part of what is
+	// decided.
 	ForOperators bool
 
 	isMissing bool // it needs a value, and has none
 }
 
-// IsOpen reports whether it is seen at once though it is ForOperators: nothing can be sent without it.
+// IsOpen reports whether a Field is unfolded although it is ForOperators, because the form cannot be sent without it.
 func (f *Field) IsOpen() bool { return f.isMissing || f.hasError() }
 
 func (f *Field) hasError() bool {
@@ -87,7 +88,7 @@ type Form struct {
 	Fixed []string
 	// Prefix begins the names of all controls.
 	Prefix string
-	// Language is the one in which people type amounts of money; the default is English.
+	// Language is the language in which people type amounts of money; the default is English.
 	Language shown.Language
 }
 
@@ -113,7 +114,7 @@ func (f Form) New(value any, has bool) *Field {
 	return b.root(value, has)
 }
 
-// FromEntered makes the fields of what was entered, with the errors.
+// FromEntered makes the fields of a form that was sent, with the errors.
 func (f Form) FromEntered(value any, has bool, entered url.Values, errors map[string]string) *Field {
 	b := &builder{form: f, amounts: f.amounts(), entered: entered, errors: errors}
 	return b.root(value, has)
@@ -226,7 +227,8 @@ func (b *builder) addMembers(f *Field, node node, p place, value any) {
 	}
 }
 
-// label is what people call a member. The name of one that the schema does not describe is data.
+// label returns what people call a member. A member that the schema does not describe is called by its key, which is
+// data.
 func (b *builder) label(node node, key string) string {
 	part, described := jsonschema.Properties(node.schema)[key]
 	if !described {

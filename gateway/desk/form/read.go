@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Suffixes of a control's name for its accompanying controls. In a JSON pointer no tilde precedes such a letter.
+// Suffixes of a control's name for its accompanying controls. In a JSON pointer, only 0 or 1 follows a tilde.
 const (
 	kindSuffix     = "~kind"
 	presenceSuffix = "~state"
@@ -24,7 +24,7 @@ const (
 	countSuffix    = "~count"
 )
 
-// AddMark is the name of the buttons that add an item to a list, whose name is their value.
+// AddMark is the name of the buttons that add an item to a list. The value of a button is the list's name.
 const AddMark = "~add"
 
 // reader reads a sent form.
@@ -46,7 +46,7 @@ func (f Form) Read(shown any, values url.Values) (value any, errors map[string]s
 // IsAdding reports whether the sent form only asks for one more item of a list.
 func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
 
-// read gives a value; has is false where it is left out.
+// read returns the value of a field; has is false if the value is omitted.
 func (r *reader) read(name string, shown any, wasThere bool, depth int) (value any, has bool) {
 	kind, state := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
 	if depth > 4*maxDepth {

@@ -67,7 +67,8 @@ func firstText(have string, v any) string {
 	return have
 }
 
-// alternatives looks at anyOf and oneOf: next is the only one beside null.
+// alternatives evaluates anyOf and oneOf. next is the only alternative beside null; choices are the values, if all are
+// values.
 func alternatives(m jsonval.Object) (next any, under string, null bool, choices []any, mixed bool) {
 	for _, key := range []string{"anyOf", "oneOf"} {
 		list, ok := m[key].([]any)
@@ -167,7 +168,7 @@ func (b *builder) kindOf(n node, p place, value any, has bool) Kind {
 	}
 	format, isAmount := b.at(p.name)
 	if isAmount && given && kind == Number && format.Entered(value, b.language) == "" {
-		return JSON // 1e3
+		return JSON // such as 1e3
 	}
 	if text, ok := value.(string); kind == Text && ok &&
 		(strings.Contains(text, "\n") || utf8.RuneCountInString(text) > 60) {
@@ -205,7 +206,7 @@ func (n node) kind(value any, given bool) Kind {
 	return JSON
 }
 
-// lineLength is from how long a text may become its control has several lines.
+// lineLength is the largest maxLength of a text whose control has one line.
 const lineLength = 120
 
 func (n node) kindOfType(t string) Kind {
@@ -230,7 +231,7 @@ func holds(kind Kind, value any, n node) bool {
 	switch v := value.(type) {
 	case string:
 		return kind == Choice && among(n.choices, v) || (kind == Text || kind == Long) &&
-			!strings.ContainsFunc(v, readable.IsHidden) // a browser gives it back as it was, and shows all of it
+			!strings.ContainsFunc(v, readable.IsHidden) // a browser sends it back unchanged, and shows all of it
 	case json.Number:
 		return kind == Number || kind == Choice && among(n.choices, v)
 	case jsonval.Object:
@@ -246,7 +247,7 @@ func among(list []any, v any) bool {
 	return slices.ContainsFunc(list, func(one any) bool { return jsonval.Equal(one, v) })
 }
 
-// memberKeys are the keys with fields: the declared ones as people are shown them, and then those of the value.
+// memberKeys returns the keys with fields: the declared ones in the order for people, and then the others of the value.
 func memberKeys(n node, members jsonval.Object) []string {
 	declared, keys := jsonschema.Properties(n.schema), jsonschema.ShownOrder(n.schema)
 	for _, k := range jsonval.SortedKeys(members) {

@@ -13,13 +13,13 @@ import (
 	"processidea/store/signing"
 )
 
-// Pages are those on which people make passkeys, and sign.
+// Pages are the pages on which people make passkeys, and sign.
 type Pages struct {
 	API      *api.API
 	Sessions *session.Sessions
 	Deciders *signing.Source // the keys that the workers trust; nil: they are not known here
 	Log      *slog.Logger
-	// Show shows a page by the name of its template, and Tell what became of a decision.
+	// Show shows a page by the name of its template, and Tell shows what became of a decision.
 	Show func(w http.ResponseWriter, r *http.Request, page, title string, data any) error
 	Tell func(w http.ResponseWriter, r *http.Request, kind, about string, became api.DecisionResult) error
 }
@@ -41,7 +41,7 @@ func (p *Pages) keys(ctx context.Context) (*signing.Keys, error) {
 }
 
 // usablePasskeys returns the passkeys of a person that browsers use on pages of an origin. All of them sign the same
-// challenge, so that keys with other data on the person than the last one are left out.
+// challenge, so keys are left out if their data on the person differ from those of the last one.
 func (p *Pages) usablePasskeys(ctx context.Context, person, origin string) ([]*signing.Key, error) {
 	all := p.Passkeys(ctx, person)
 	var list []*signing.Key

@@ -16,13 +16,13 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// keyPage shows a person's passkeys, and has one made.
+// keyPage shows a person's passkeys, and lets the person make one.
 type keyPage struct {
 	Keys    []*signing.Key
-	Unknown string // why it is not known at this gateway which keys count; empty: it is
-	Why     string // why a browser makes no passkey here; empty: it does
+	Unknown string // why this gateway does not know which keys are valid; empty: it does
+	Why     string // why browsers make no passkey here; empty: they do
 	Host    string
-	Options string // what a browser is given to make one, as JSON
+	Options string // the browser's options for making one, as JSON
 	Sealed  string
 	Entry   string // of the passkey that was made
 }
@@ -89,7 +89,7 @@ func challenge() string {
 	return base64.RawURLEncoding.EncodeToString(data)
 }
 
-// creation are the options for a browser to make a passkey. A device has one passkey of a person, and a new one
+// creation returns the options for a browser to make a passkey. A device keeps one passkey per person: a new one
 // replaces it, unless it is listed.
 func creation(person, challenge string, use *passkey.Use, listed []*signing.Key) string {
 	id := sha256.Sum256([]byte("process idea\n" + person))
@@ -107,7 +107,7 @@ func creation(person, challenge string, use *passkey.Use, listed []*signing.Key)
 	}))
 }
 
-// MakeKey takes in the passkey that the browser made, and shows its entry.
+// MakeKey accepts the passkey that the browser made, and shows its entry for the list of keys.
 func (p *Pages) MakeKey(w http.ResponseWriter, r *http.Request) error {
 	who := access.From(r.Context())
 	var asked registration

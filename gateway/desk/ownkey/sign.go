@@ -67,7 +67,7 @@ type answer struct {
 	Response json.RawMessage `json:"response"`
 }
 
-// Sign takes a decision with what the passkey signed.
+// Sign sends a decision with the proof that the passkey signed.
 func (p *Pages) Sign(w http.ResponseWriter, r *http.Request) error {
 	var q question
 	if !p.Sessions.Unseal(signUse, r.PostForm.Get("sealed"), &q) || q.Who != access.From(r.Context()).Name {

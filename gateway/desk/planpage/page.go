@@ -28,12 +28,12 @@ type Page struct {
 	// Calls are the Calls of the Plan, Added those that somebody adds.
 	Calls []*Call
 	Added []*Call
-	// NotAmendable is why its Calls cannot be changed here; empty: they can be.
+	// NotAmendable is why the Calls cannot be changed here; empty: they can be.
 	NotAmendable string
 	Instances    string
-	AskedUnknown bool // unknown about which Calls a person will be asked again
+	AskedUnknown bool // it is unknown about which Calls a person will be asked again
 
-	Denied   string // why this person does not decide; empty: they may
+	Denied   string // why this person may not decide; empty: they may
 	Wrong    string // the error in the form
 	WrongIn  string // the decision with the error
 	Changed  bool   // the Plan has changed since it was shown
@@ -50,7 +50,7 @@ type Page struct {
 
 // Call is a row of the page.
 type Call struct {
-	Number    int // its place in the Plan, from 1; of an added one, among those
+	Number    int // its place in the Plan, or among the added Calls, from 1
 	ID, Tool  string
 	Title     string // of the Tool
 	Instances string
@@ -61,10 +61,11 @@ type Call struct {
 	Asked     string // whether a person will be asked about it again
 	Runs      string // its effect outside
 	Error     string // a known reason why it will fail
-	Wrong     string // the error in it as sent
+	Wrong     string // the error in the Call as it was sent
 	Kept      bool
 	CanOpen   bool
-	// Fields change its parameters, and Rest is the rest of the Call as JSON; nil: nobody changes it.
+	// Fields change the parameters, and Rest is the rest of the Call as JSON; nil Fields: the Call is not being
+	// changed.
 	Fields *form.Field
 	Rest   string
 	// JSON is an added Call as it was written.
@@ -75,8 +76,8 @@ type Call struct {
 	form    form.Form
 }
 
-// New shows a Plan. tools are the known Tools of its process, labels are what people call things there, and forms makes
-// the form of a Tool's Call.
+// New shows a Plan. tools are the known Tools of its process, labels are the names that people use there, and forms
+// makes the form of a Tool's Call.
 func New(plan client.Plan, tools []*ideafile.Tool, labels plangraph.Labels, l shown.Language,
 	forms func(*ideafile.Tool) form.Form) *Page {
 	p := &Page{Plan: plan, NotAmendable: plan.NotAmendable,
@@ -160,7 +161,7 @@ func (p *Page) describeReads(number int) (list []string) {
 	return list
 }
 
-// names lists instances by their names, not too many.
+// names lists instances by their names, at most maxTokens of them.
 func (p *Page) names(tokens []string) string {
 	shown := jsonval.Map(tokens[:min(len(tokens), maxTokens)], p.labels.Words.NameOf)
 	text := readable.Visible(strings.Join(shown, ", "))

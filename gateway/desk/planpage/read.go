@@ -23,7 +23,7 @@ const (
 	openName  = "open"  // the numbers of the Calls that are changed
 	editName  = "edit"  // the button that opens a Call; its value is the number
 	addedName = "added" // Calls that are added, as JSON
-	newName   = "new"   // the next one
+	newName   = "new"   // the next Call to add, as JSON
 	restMark  = "-rest" // suffix of the prefix of a Call's form: the rest of the Call
 )
 
@@ -68,7 +68,7 @@ func (p *Page) Read(values url.Values) (calls []any) {
 	return calls
 }
 
-// open shows the fields of a Call, as it is or as it was entered.
+// open adds the fields of a Call, with its own values or with those that were entered.
 func (c *Call) open(values url.Values, wrong map[string]string) {
 	if c.Fields = c.form.New(c.params, true); values != nil {
 		c.Fields = c.form.FromEntered(c.params, true, values, wrong)
@@ -80,7 +80,7 @@ func (c *Call) open(values url.Values, wrong map[string]string) {
 	c.Rest = form.Pretty(jsonval.ToJSONValue(rest))
 }
 
-// readOpen reads a Call that is changed.
+// readOpen reads a Call whose fields are open.
 func (p *Page) readOpen(c *Call, values url.Values) any {
 	v, wrong := c.form.Read(c.params, values)
 	c.open(values, wrong)
@@ -145,10 +145,10 @@ func (p *Page) readAdded(values url.Values) (calls []any) {
 	return calls
 }
 
-// callIndex is how a problem names a Call.
+// callIndex matches the place by which a problem names a Call.
 var callIndex = regexp.MustCompile(`calls\[([0-9]+)\]$`)
 
-// ShowProblems shows the problems that the process found beside the Calls that were sent.
+// ShowProblems shows the problems that the process found, each beside the Call that was sent.
 func (p *Page) ShowProblems(problems []api.Place) {
 	sent := append(jsonval.Filter(p.Calls, func(c *Call) bool { return c.Kept }), p.Added...)
 	for _, at := range problems {
@@ -171,7 +171,8 @@ const (
 	NoDecision  = "There is no such decision."
 )
 
-// Take makes a decision of the sent form; ok is false if it is invalid, or if somebody is only changing the Calls.
+// Take completes a decision from the sent form; ok is false if it is invalid, or if somebody is only changing the
+// Calls.
 func (p *Page) Take(d *client.PlanDecision, values url.Values) (ok bool) {
 	switch d.Kind {
 	case client.Approve:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Keep has the browser bring a value for a while, where another site leads to it too. Nobody else reads it.
+// Keep stores a value in a sealed cookie for a while. Browsers send it even if a link of another site leads here.
 func (s *Sessions) Keep(w http.ResponseWriter, r *http.Request, name string, lasts time.Duration, v any) error {
 	text, err := s.Seal(name, v)
 	if err != nil {

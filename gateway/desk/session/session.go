@@ -26,7 +26,7 @@ const MaxAge = 12 * time.Hour
 
 // Ticket names the logged-in person.
 type Ticket struct {
-	ID     string   `json:"id"` // made up where it begins
+	ID     string   `json:"id"` // made up when the session begins
 	Name   string   `json:"name"`
 	Groups []string `json:"groups,omitempty"`
 	client.Account
@@ -44,7 +44,7 @@ type Sessions struct {
 }
 
 // New makes Sessions whose cookies are sealed with a key that is derived from a secret. Gateways with the same secret
-// take each other's.
+// accept each other's cookies.
 func New(secret []byte) (*Sessions, error) {
 	key, err := hkdf.Key(sha256.New, secret, nil, "processidea desk session", sha256.Size)
 	if err != nil {
@@ -59,8 +59,8 @@ func New(secret []byte) (*Sessions, error) {
 	return &Sessions{aead: aead, ended: ended}, err
 }
 
-// maxEndedSessions is how many sessions are remembered that were ended: of more than that within Lasts, copies of
-// the first count again.
+// maxEndedSessions bounds the ended sessions that are remembered. If more end within MaxAge, copies of the first
+// cookies are valid again.
 const maxEndedSessions = 100_000
 
 const ticketUse = "ticket"
@@ -110,7 +110,7 @@ func (s *Sessions) cookie(r *http.Request) *http.Cookie {
 	}
 	secure := s.Secure || r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 	if secure {
-		name = "__Host-" + name // which browsers take from this host alone, and from none beside it in a domain
+		name = "__Host-" + name // browsers take it only from this host, not from others of its domain
 	}
 	return &http.Cookie{Name: name, Path: "/", HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode}
 }

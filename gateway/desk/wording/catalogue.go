@@ -16,23 +16,23 @@ import (
 //go:embed *.json
 var files embed.FS
 
-// Catalogue has the texts of a language by their English. The one of English has the desk's own words for texts that it
-// shares with the command line.
+// Catalogue maps English texts to those of a language. The English catalogue has the desk's own wording of texts that
+// it shares with the command line.
 //
-// In a text {1} stands for the first value, as it is, {1:id} for one that looks like a number and is none, and {1:} for
-// one that is translated too; in the English {1:n} stands for a number alone. What is so short that data could read
-// like it, such as "{1} of {2}", is found as one kind of text alone, which stands before it in the catalogue: {1:time}
-// is translated as "time: …".
+// In a text {1} stands for the first value, with the number signs of the language; {1:} for a value that is translated
+// too; {1:time} for one that is translated as "time: …"; {1:id} for one that looks like a number and is none. In the
+// English, {1:n} matches only a number. A text so short that data could read like it, such as "{1} of {2}", has its
+// kind before it in the catalogue, as in "time: …", and is found only as that kind.
 type Catalogue struct {
 	pages, texts map[string]string
-	patterns     []pattern // those of the most words first
+	patterns     []pattern // the longest fixed text first
 }
 
 type pattern struct {
 	english    *regexp.Regexp
-	start, end string // what is fixed before the first value and behind the last
+	start, end string // the fixed text before the first value and after the last
 	text       string
-	words      int // how long all is that is fixed
+	words      int // the length of all fixed text
 }
 
 // For gives the catalogue of a language.
@@ -59,7 +59,7 @@ func For(l shown.Language) (*Catalogue, error) {
 			}
 			is := regexp.MustCompile(form + "$")
 			words := len(strings.Join(fixed, ""))
-			if nestingPattern.MatchString(fixed[0]) { // it may hold a text of many words that begins with a value
+			if nestingPattern.MatchString(fixed[0]) { // it comes first: its value may match another pattern
 				words += 1000
 			}
 			c.patterns = append(c.patterns, pattern{is, fixed[0], fixed[len(fixed)-1], text, words})
@@ -71,19 +71,19 @@ func For(l shown.Language) (*Catalogue, error) {
 	return c, nil
 }
 
-// nestingPattern begins a text that has another in it, such as "It was refused: {1}".
+// nestingPattern matches the beginning of a text that contains another text, such as "It was refused: {1}".
 var nestingPattern = regexp.MustCompile(`^[A-Z].* .*: $`)
 
-// place is where a value stands in a text.
+// place matches the place of a value in a text.
 var place = regexp.MustCompile(`\{(\d+)(:\w*)?\}`)
 
-// Sentence translates one of a template.
+// Sentence translates a sentence of a template.
 func (c *Catalogue) Sentence(english string) string { return cmp.Or(c.pages[english], english) }
 
 // Say translates a text.
 func (c *Catalogue) Say(text string) string { return c.InContext("", text) }
 
-// InContext translates a text that has a word before it in the catalogue.
+// InContext translates a text of a kind, which stands before the text in the catalogue.
 func (c *Catalogue) InContext(kind, text string) string {
 	key := text
 	if kind != "" {

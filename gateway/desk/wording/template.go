@@ -11,14 +11,15 @@ import (
 var (
 	// templateToken is an action, a tag or a text of a template.
 	templateToken = regexp.MustCompile(`(?s)\{\{.*?\}\}|<(?:\{\{.*?\}\}|[^<>])*?>|[^<{]+|.`)
-	// inline are the tags within a sentence, and ends the actions at which one ends.
+	// inline matches the tags within a sentence, and sentenceEndAction the actions that end a sentence.
 	inline            = regexp.MustCompile(`^</?(a|b|bdi|code|mark|q|small|span|time)\b`)
 	sentenceEndAction = regexp.MustCompile(`^\{\{-?\s*(/\*|if|else|end|range|with|define|\$\w+(, \$\w+)* :?=)`)
 	// translatable are the attributes that people read.
 	translatable = regexp.MustCompile(`(?s) (alt|aria-label|data-label|title)="(?:\{\{.*?\}\}|[^"])*"`)
 )
 
-// Template translates the texts of a template. say is given each sentence, in which {1} stands for what is put in.
+// Template translates the texts of a template. say translates a sentence, in which {1} stands for the first tag or
+// action.
 func Template(source string, say func(string) string) string {
 	var out strings.Builder
 	var sentence []string
@@ -40,7 +41,8 @@ func Template(source string, say func(string) string) string {
 	return out.String()
 }
 
-// isVisibleText reports whether a piece is a text that people read: no part of an attribute, such as the end of an id.
+// isVisibleText reports whether a piece is a text that people read, and not part of an attribute, such as the end of an
+// id.
 func isVisibleText(piece string) bool {
 	return piece[0] != '<' && !isAction(piece) && !strings.Contains(piece, `="`) && letters.MatchString(piece)
 }
@@ -49,7 +51,7 @@ func isAction(piece string) bool { return strings.HasPrefix(piece, "{{") }
 
 var letters = regexp.MustCompile(`(^|[^-\pL])\pL`)
 
-// translated translates one sentence. Tags and signs around it are no part of it.
+// translated translates one sentence. Tags and signs around the sentence do not belong to it.
 func translated(pieces []string, say func(string) string) string {
 	first := slices.IndexFunc(pieces, isVisibleText)
 	if first < 0 {
