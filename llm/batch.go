@@ -19,14 +19,14 @@ import (
 	"processidea/model/turn"
 )
 
-// batchKey is the name under which a batch's metadata hold the key of its Request.
+// batchKey is the metadata key of a batch that holds the key of its Request.
 const batchKey = "process_idea"
 
-// maxBatchesSearched bounds how many batches are looked through for one that was sent before.
+// maxBatchesSearched bounds how many batches are searched for one that was sent before.
 const maxBatchesSearched = 1000
 
 // SendBatch sends a Request through the server's batch interface and returns the batch's id. If the server already has
-// a batch with this key, it is not sent again. The error is of type *Error.
+// a batch with this key, the Request is not sent again. The error is of type *Error.
 func (c *Client) SendBatch(ctx context.Context, r Request, key string) (id string, err error) {
 	x := c.newExchange(r)
 	if held := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
@@ -74,7 +74,7 @@ func (x *exchange) newBatch(ctx context.Context, key string) (string, error) {
 	return b.ID, nil
 }
 
-// batchLine is the batch's input: one line for the one Request.
+// batchLine returns the batch's input: one line for the one Request.
 func (x *exchange) batchLine(key string) ([]byte, error) {
 	x.params.StreamOptions = openai.ChatCompletionStreamOptionsParam{}
 	body, err := x.body(false)
@@ -87,7 +87,7 @@ func (x *exchange) batchLine(key string) ([]byte, error) {
 }
 
 // ReadBatch returns the completion for the Request with a key, as JSON, once the batch has it. The error is of type
-// *Error; while the server is at work it is retryable, with a sensible interval.
+// *Error; while the batch is in progress, it is retryable and has a suitable interval.
 func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []byte, err error) {
 	x := c.newExchange(Request{})
 	if held := c.circuit.admit(x.params.Model, time.Now(), x.request.GiveUp); held != nil {
@@ -128,7 +128,7 @@ func (c *Client) ReadBatch(ctx context.Context, id, key string) (completion []by
 	}
 }
 
-// The times between two looks at a batch: an eighth of its age, within these.
+// The interval between two polls of a batch is an eighth of its age, within these bounds.
 const (
 	minPollInterval = 2 * time.Second
 	maxPollInterval = 10 * time.Minute
@@ -138,7 +138,7 @@ func pollInterval(age time.Duration) time.Duration {
 	return min(max(age/8, minPollInterval), maxPollInterval)
 }
 
-// batchOutput is a line of a batch's output, or of its errors.
+// batchOutput is a line of a batch's output file or error file.
 type batchOutput struct {
 	CustomID string `json:"custom_id"`
 	Response *struct {
@@ -151,7 +151,7 @@ type batchOutput struct {
 	} `json:"error"`
 }
 
-// findLine finds the first line of a key in a file of the server; nil where it has none.
+// findLine returns the first line with a key in a file of the server; nil if there is none.
 func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput, error) {
 	response, err := x.api.Files.Content(ctx, file, x.options...)
 	if err != nil {
@@ -160,7 +160,7 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 	defer response.Body.Close()
 	lines := bufio.NewScanner(response.Body)
 	lines.Buffer(nil, 2*maxReplyBytes)
-	var others []byte // the beginning of the first line that is none
+	var others []byte // the beginning of the first line that is no JSON
 	isOutput := false
 	for lines.Scan() {
 		var line batchOutput
@@ -184,7 +184,7 @@ func (x *exchange) findLine(ctx context.Context, file, key string) (*batchOutput
 func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 	switch {
 	case b.Response != nil && b.Response.StatusCode < http.StatusBadRequest && len(b.Response.Body) > 0:
-		var compact bytes.Buffer // it is read as one line
+		var compact bytes.Buffer // the event reader reads line by line
 		if err := json.Compact(&compact, b.Response.Body); err != nil {
 			return nil, x.classify(err)
 		}
@@ -200,13 +200,13 @@ func (b *batchOutput) completion(x *exchange) ([]byte, error) {
 	return nil, &Error{Code: turn.CodeLLMError, Message: "the batch's answer is empty"}
 }
 
-// batchFailure classifies what went wrong while a batch was sent or looked at.
+// batchFailure classifies an error of sending or reading a batch.
 func (x *exchange) batchFailure(ctx context.Context, err error) *Error {
 	x.serverError = readServerError(err, x.response)
 	return x.failure(ctx, err)
 }
 
-// replayCompletion reads a completion that is there already as if its server sent it now.
+// replayCompletion reads Request.Completion as if the server sent it now.
 func (x *exchange) replayCompletion() (*chunkStream, error) {
 	address, err := url.Parse(cmp.Or(x.client.config.BaseURL, openAI))
 	if err != nil {

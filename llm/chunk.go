@@ -14,15 +14,15 @@ import (
 	"processidea/model/turn"
 )
 
-// chunkStream reads a response chunk by chunk. The openai library's Stream takes many times as long to decode one, and
-// would limit how fast an LLM that sends single tokens is read.
+// chunkStream reads a response chunk by chunk. The openai library's Stream takes many times as long to decode a chunk,
+// and would limit the reading of a fast LLM that sends single tokens.
 type chunkStream struct {
 	*eventReader
-	chunk chunk // what Next has waited for
+	chunk chunk // the chunk that Next has read
 	ended bool
 }
 
-// Next waits for a chunk; false at the end of the stream, or where it broke off, with the reason in Err.
+// Next waits for a chunk. It returns false at the end of the stream; if the stream broke off, Err says why.
 func (s *chunkStream) Next() bool {
 	s.ended = s.ended || !s.eventReader.Next() || s.event == nil
 	if s.ended {
@@ -49,8 +49,8 @@ func (s *chunkStream) noReplyError() error {
 // maxEndWait is how long Close waits for the end of a response: less than a new connection to a distant LLM takes.
 const maxEndWait = 50 * time.Millisecond
 
-// Close ends the stream. A connection can serve the next Request only if its response was read to the very end, which
-// comes a moment after the last chunk, or, with a server that forgets to end it, never.
+// Close ends the stream. A connection can serve the next Request only if its response was read to the very end. The end
+// comes a moment after the last chunk, or never if a server forgets to end the response.
 func (s *chunkStream) Close() error {
 	if s.ended && s.Err() == nil {
 		drained := make(chan struct{})
@@ -70,15 +70,15 @@ func (s *chunkStream) Close() error {
 type chunk struct {
 	choices []choice
 	usage   turn.TokenUsage
-	model   string // as the server names it
-	bytes   int    // its length as sent
+	model   string // the server's name of the model
+	bytes   int    // length of the chunk as sent
 }
 
 type choice struct {
 	index                    int
 	content, refusal, finish string
-	reasons                  bool // it has thoughts beside the content
-	whole                    bool // it is all of a message, and not what has been added to one
+	reasons                  bool // there are thoughts beside the content
+	whole                    bool // a complete message, not an addition to one
 	functions                []function
 }
 
@@ -141,7 +141,7 @@ func usageOf(v *fastjson.Value) turn.TokenUsage {
 	return u
 }
 
-// countAt is a count, which some servers write as 12.0 or "12"; 0 if there is none.
+// countAt returns a count, which some servers write as 12.0 or "12"; 0 if there is none.
 func countAt(v *fastjson.Value, path ...string) int {
 	found := v.Get(path...)
 	if found == nil {
@@ -155,8 +155,8 @@ func countAt(v *fastjson.Value, path ...string) int {
 	return int(n)
 }
 
-// contentOf is a message's text, byte for byte: a string, or the parts of a list that are text. Some servers have
-// parsed the solution.
+// contentOf returns a message's text, byte for byte. The content is a string, or a list whose text parts count. Some
+// servers send the solution as parsed JSON.
 func contentOf(v *fastjson.Value) string {
 	if v.Exists("calls") {
 		return v.String()
@@ -175,7 +175,7 @@ func contentOf(v *fastjson.Value) string {
 	return text.String()
 }
 
-// functionsOf reads tool_calls, or function_call, which is its older form.
+// functionsOf reads tool_calls, or its older form function_call.
 func functionsOf(delta *fastjson.Value) (list []function) {
 	read := func(index int, v *fastjson.Value) {
 		f := function{index: index, name: stringAt(v, "name"), arguments: stringAt(v, "arguments")}
@@ -199,7 +199,7 @@ func functionsOf(delta *fastjson.Value) (list []function) {
 	return list
 }
 
-// stringAt is a string in a chunk; "" if there is none. Invalid UTF-8 becomes U+FFFD, as in encoding/json.
+// stringAt returns a string in a chunk; "" if there is none. Invalid UTF-8 becomes U+FFFD, as in encoding/json.
 func stringAt(v *fastjson.Value, path ...string) string {
 	return strings.ToValidUTF8(string(v.GetStringBytes(path...)), "\uFFFD")
 }

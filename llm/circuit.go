@@ -12,16 +12,16 @@ import (
 // DefaultLongestPause is the longest pause between two attempts at an unavailable server, unless a Config sets another.
 const DefaultLongestPause = 5 * time.Minute
 
-// firstPause is the pause after the first attempt that failed. Each one is half as long again as the one before it.
+// firstPause is the pause after the first failed attempt. Each further pause is 1.5 times the previous one.
 const firstPause = time.Second
 
-// probeTimeout is how long one Request may knock before another one may, where the pauses are still shorter.
+// probeTimeout is how long one Request may probe the server before another one may, while the pauses are still shorter.
 const probeTimeout = 10 * time.Second
 
-// Pauses are those between attempts, up to the longest.
+// Pauses are the pauses between attempts, up to the longest.
 type Pauses struct{ Longest time.Duration }
 
-// DelayAfter returns the pause after failed attempts, failed from 1.
+// DelayAfter returns the pause after a number of failed attempts, from 1.
 func (p Pauses) DelayAfter(failed int) time.Duration {
 	d := p.first()
 	for n := 1; n < failed && d < p.longest(); n++ {
@@ -34,9 +34,9 @@ func (p Pauses) longest() time.Duration             { return cmp.Or(p.Longest, D
 func (p Pauses) first() time.Duration               { return min(firstPause, p.longest()) }
 func (p Pauses) next(d time.Duration) time.Duration { return min(d+d/2, p.longest()) }
 
-// circuit keeps the Requests of a worker from all trying an unavailable server: one of them tries now and then, and the
-// others are held back. It opens for the whole server if that cannot be reached, and for one model if the server says
-// that it is unavailable, or is silent for long.
+// circuit keeps the Requests of a worker from all trying an unavailable server: one of them probes it now and then, and
+// the others are held back. It opens for the whole server if the server cannot be reached, and for one model if the
+// server reports that it is unavailable, or is silent for long.
 type circuit struct {
 	pauses Pauses
 
@@ -49,17 +49,17 @@ type outage struct {
 	cause    Error
 	pause    time.Duration
 	failedAt time.Time // when an attempt last failed
-	next     time.Time // no attempt before it
-	probedAt time.Time // when one last knocked
+	next     time.Time // no attempt before this time
+	probedAt time.Time // when a Request last probed the server
 }
 
 func newCircuit(longest time.Duration) *circuit {
 	return &circuit{pauses: Pauses{longest}, outages: map[string]*outage{}}
 }
 
-// admit returns why a Request to a model is not sent now. Where it returns nil, the Request is sent; if the server
-// was away, it is the one that knocks, and the others wait for what becomes of it. Requests that would give up before
-// the next attempt, such as those of processes that a person has resumed, knock one after the other.
+// admit returns why a Request to a model must not be sent now, or nil if it may. During an outage the admitted Request
+// is the probe, and the others wait for its outcome. Requests that would give up before the next attempt, such as those
+// of processes that a person has resumed, probe one after the other.
 func (c *circuit) admit(model string, now, giveUp time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *circuit) admit(model string, now, giveUp time.Time) *Error {
 }
 
 // recordFailure records an attempt that found a server, or a model, unavailable, and returns the error with the time
-// until the next attempt. An attempt that began before the last failure is no news, and lengthens no pause.
+// until the next attempt. An attempt that began before the last failure does not lengthen the pause.
 func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,7 +105,7 @@ func (c *circuit) recordFailure(key string, e Error, began, now time.Time) *Erro
 	return o.refusal(now)
 }
 
-// refusal returns the cause, with a time to retry. The times are spread, so that the first attempt is made before the
+// refusal returns the cause, with a time to retry. The times are randomized, so that one attempt is made before the
 // others.
 func (o *outage) refusal(now time.Time) *Error {
 	e := o.cause
@@ -113,7 +113,7 @@ func (o *outage) refusal(now time.Time) *Error {
 	return &e
 }
 
-// recordAnswer notes that a server has answered for a model.
+// recordAnswer records that a server has answered for a model.
 func (c *circuit) recordAnswer(model string, status int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -126,17 +126,17 @@ func (c *circuit) recordAnswer(model string, status int) {
 // isUnavailable reports whether a status means that the server behind a proxy is unavailable.
 func isUnavailable(status int) bool { return status >= http.StatusBadGateway }
 
-// longSilence is how long a server must have sent nothing for others to be held back. An Idea may allow its Requests
-// less time than the server needs, and that is no reason for the Requests of others to wait.
+// longSilence is how long a server must have been silent before other Requests are held back. An Idea may allow its
+// Requests less time than the server needs; that is no reason to hold back the Requests of others.
 const longSilence = 30 * time.Second
 
-// circuitToOpen returns which circuit an error before the first byte opens: the server's, "", or the model's. A silent
-// server may be loading the model.
+// circuitToOpen returns which circuit an error before the first byte opens: that of the server (""), or that of the
+// model. A silent server may be loading the model.
 func (x *exchange) circuitToOpen(err error) (key string, away bool) {
 	switch {
 	case x.serverError != nil:
 		return x.params.Model, isUnavailable(x.serverError.status)
-	case x.began.IsZero(), x.response != nil: // it was not asked, or answered and broke off
+	case x.began.IsZero(), x.response != nil: // the server was not asked, or its answer broke off
 		return "", false
 	case errors.Is(err, errNoResponse), errors.Is(err, errNoFirstByte):
 		return x.params.Model, time.Since(x.began) >= longSilence

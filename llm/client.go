@@ -47,12 +47,12 @@ type Request struct {
 	Messages []prompt.Message
 	Form     prompt.ResponseFormat // the JSON Schema of the reply
 	Settings ideafile.LLM          // the Idea's; empty fields are the Client's, or the server's own
-	// FirstByteTimeout bounds the silence before the first byte; 0: as long as the context lasts.
+	// FirstByteTimeout bounds the silence before the first byte; 0: only the context does.
 	FirstByteTimeout time.Duration
-	// OnAnswer is called when the first event of the answer is there; nil: no call.
+	// OnAnswer is called when the first event of the answer has arrived; nil: no call.
 	OnAnswer func()
-	// GiveUp is when the Request is no longer waited for; zero: never. One that would give up while it is held back
-	// because the server was away knocks before.
+	// GiveUp is when the caller stops waiting for the Request; zero: never. A Request that an outage would hold back
+	// beyond this time probes the server before.
 	GiveUp time.Time
 	// RateKey identifies the Request over all its attempts. A Request that must wait too long for its rate limit keeps
 	// its reservation under this key.
@@ -62,9 +62,9 @@ type Request struct {
 	// Completion answers the Request in place of the server, as JSON in one line: the result of ReadBatch. Empty: the
 	// server is asked.
 	Completion json.RawMessage
-	// KeepText has Reply.Text hold all that the LLM wrote.
+	// KeepText makes Reply.Text hold everything that the LLM wrote.
 	KeepText bool
-	// OnCall takes each Call of the solution as written, with its index from 1, at the byte that closes it.
+	// OnCall is called with each Call of the solution as written, and its index from 1, at the byte that closes it.
 	OnCall func(index int, raw json.RawMessage)
 }
 
@@ -82,14 +82,14 @@ type Reply struct {
 	Text       string          // all of the reply, with Request.KeepText
 	Model      string          // the requested model
 	Served     string          // the server's name of the model; empty: not given
-	Server     string          // host, or host:port; empty where none answered
-	FirstByte  time.Time       // zero where none came
-	// Downgraded names what the server did not accept of the request; empty where it accepted all.
+	Server     string          // host, or host:port; empty if no server answered
+	FirstByte  time.Time       // zero if none came
+	// Downgraded names the parts of the request that the server did not accept; empty if it accepted all.
 	Downgraded string
 }
 
-// Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: beside
-// an error it holds what is known of the server. The error is of type *Error and means that the LLM gave no reply.
+// Stream sends a Request and reads the reply to its end, or to the end of the solution. The Reply is never nil: with an
+// error it holds what is known of the server. The error is of type *Error and means that the LLM gave no reply.
 func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	listening, hangUp := context.WithCancelCause(ctx)
 	defer hangUp(nil)
@@ -132,8 +132,8 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// silentError is the server's error where it accepted a Request, and then sent an error in its stream, or the end
-// (nil), in place of a reply.
+// silentError returns the error of a server that accepted a Request and then sent no reply: its stream held an error,
+// or just ended (nil).
 func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream error) *Error {
 	if inStream == nil && hasErrorMessage(r.stream.strayLines) {
 		inStream = errInStream{string(r.stream.strayLines)}
@@ -157,14 +157,14 @@ func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream err
 	return e
 }
 
-// canRetry reports whether the server may give another answer: that of a batch stays what it is.
+// canRetry reports whether another attempt may get another answer. The answer of a batch never changes.
 func (x *exchange) canRetry() bool { return len(x.request.Completion) == 0 }
 
-// transport is shared by all Clients: one of the openai library keeps connections of its own, and each exchange makes
-// one.
+// transport is shared by all Clients. Each exchange creates a client of the openai library, and each of these would
+// otherwise have its own connections.
 var transport = &http.Client{Transport: newTransport(), CheckRedirect: keepMethod}
 
-// keepMethod refuses a redirect that would make another request of a Request: net/http makes a GET of a POST.
+// keepMethod refuses a redirect that changes the method: net/http would turn a POST into a GET.
 func keepMethod(next *http.Request, via []*http.Request) error {
 	switch {
 	case next.Method != via[0].Method:
@@ -175,7 +175,7 @@ func keepMethod(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// errRedirect means that a server is found at another address, and must be asked there.
+// errRedirect means that a server has moved to another address, which must be configured.
 type errRedirect struct{ to *url.URL }
 
 func (e errRedirect) Error() string {

@@ -13,31 +13,31 @@ import (
 
 // Config configures the server of a worker's Requests, and their rate.
 type Config struct {
-	Server  string // its name in OPENAI_SERVERS, which its variables end with; empty: the worker's own
+	Server  string // the name in OPENAI_SERVERS, with which its variables end; empty: the worker's own
 	BaseURL string // empty: OpenAI's own
 	Key     string // empty: no Authorization header, as local servers want it
 	Model   string // the default model of Ideas that name none; empty: DefaultModel
-	// RPM and TPM limit the requests and tokens that the worker's Requests use a minute, together; empty: no limit.
+	// RPM and TPM limit the requests and tokens a minute of all Requests of the worker together; empty: no limit.
 	RPM, TPM string
-	// SharedRequests and SharedTokens keep RPM and TPM over all workers; nil: this one keeps it for itself.
+	// SharedRequests and SharedTokens enforce RPM and TPM over all workers; nil: this worker enforces them for itself.
 	SharedRequests, SharedTokens SharedRate
-	// LongestPause is the longest pause between two attempts at the server while it is away; 0: DefaultLongestPause.
+	// LongestPause is the longest pause between two attempts at an unavailable server; 0: DefaultLongestPause.
 	LongestPause time.Duration
 }
 
-// SharedRate keeps what Requests use in a second over all workers.
+// SharedRate limits the rate of Requests over all workers.
 type SharedRate interface {
-	// Wait waits until a Request that uses about so much may be sent. Where that is too far away, it says how far: the
-	// Request keeps its place under the key.
+	// Wait waits until a Request that uses about uses units may be sent. If that is too far in the future, it returns
+	// how far, and the Request keeps its reservation under the key.
 	Wait(ctx context.Context, key string, perSecond float64, uses int) (away time.Duration, err error)
-	// Spend charges what a Request used beyond that.
+	// Spend charges what a Request used beyond its estimate.
 	Spend(perSecond float64, more int)
 }
 
-// DefaultModel is asked for where neither the Idea nor the worker names a model.
+// DefaultModel is used if neither the Idea nor the worker names a model.
 const DefaultModel = "gpt-5-mini"
 
-// variable is the variable that configures this server.
+// variable returns the name of the environment variable that configures this server.
 func (c Config) variable(name string) string {
 	if c.Server != "" {
 		name += VariableEnding(c.Server)
@@ -45,7 +45,7 @@ func (c Config) variable(name string) string {
 	return name
 }
 
-// VariableEnding is how a server's variables end: "_EU_WEST" for "eu-west".
+// VariableEnding returns the ending of a server's variables: "_EU_WEST" for "eu-west".
 func VariableEnding(server string) string {
 	return "_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_"))
 }
@@ -53,7 +53,7 @@ func VariableEnding(server string) string {
 // Configured reports whether there is a server to ask.
 func (c Config) Configured() bool { return c.BaseURL != "" || c.Key != "" }
 
-// Check returns what is wrong with the address, the key, the model and the limits.
+// Check returns the errors in the address, the key, the model and the limits.
 func (c Config) Check() error {
 	_, err := newRateLimiter(c)
 	wrong := []error{err, c.checkAddress()}

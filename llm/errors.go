@@ -21,10 +21,10 @@ type Error struct {
 	Message        string // without the key
 	Retry          bool   // whether another attempt may succeed
 	RetryAfter     time.Duration
-	Remedy         string // what ends the wait where another attempt may succeed
-	HeldBack       bool   // the server was not asked: a limit, or it was away a moment ago, and others knock
-	IsBatchPending bool   // nothing is wrong: a batch is not ready yet
-	ReasoningOnly  bool   // the answer was reasoning, and nothing else: it costs as much as any other
+	Remedy         string // what ends the wait if another attempt may succeed
+	HeldBack       bool   // not sent: a limit, or an outage that other Requests probe
+	IsBatchPending bool   // no failure: a batch is not ready yet
+	ReasoningOnly  bool   // the answer was only reasoning; it costs as much as any other
 }
 
 // Error returns the message.
@@ -45,7 +45,7 @@ func (x *exchange) failure(ctx context.Context, err error) *Error {
 	return x.client.circuit.recordFailure(key, *e, x.began, time.Now())
 }
 
-// unreachableRemedy is what ends the wait for a server.
+// unreachableRemedy says what ends the wait for a server.
 func (c *Client) unreachableRemedy() string {
 	return "it goes on by itself once the server answers; the worker's " + c.config.variable("OPENAI_BASE_URL") +
 		" says which server that is"
@@ -99,7 +99,7 @@ func (x *exchange) classify(err error) *Error {
 		RetryAfter: x.retryAfter()}
 }
 
-// serverErrorRemedy is what mends an error of the server at the worker; "" where that is not known.
+// serverErrorRemedy says how to fix an error of the server at the worker; "" if that is unknown.
 func (x *exchange) serverErrorRemedy() string {
 	e, isBatch := x.serverError, x.response != nil && !isStream(x.response.Request)
 	switch {
@@ -114,9 +114,9 @@ func (x *exchange) serverErrorRemedy() string {
 	return ""
 }
 
-// isHTMLReply reports whether a page for people came in place of a reply, as from a proxy that wants a login, or from
-// an address that is not an LLM's: a person must mend that, and waiting does not. A batch is waited for all the same:
-// its server has taken it.
+// isHTMLReply reports whether a web page came in place of a reply, from a proxy that wants a login or from a wrong
+// address. A person must fix that; waiting does not help. A batch is still waited for, since its server has accepted
+// it.
 func (x *exchange) isHTMLReply() bool {
 	return x.response != nil && isStream(x.response.Request) && isHTML(x.response)
 }
@@ -137,7 +137,7 @@ func (x *exchange) cause(err error) string {
 	return err.Error()
 }
 
-// host is the server's host, or host:port.
+// host returns the server's host, or host:port.
 func (c *Client) host() string {
 	u, err := url.Parse(cmp.Or(c.config.BaseURL, openAI))
 	if err != nil {
@@ -146,14 +146,14 @@ func (c *Client) host() string {
 	return u.Host
 }
 
-// minSecretKey is the length in bytes from which a key is redacted: keys for local servers are not secret, and may be
-// ordinary words.
+// minSecretKey is the minimum length, in bytes, of keys that are redacted: keys for local servers are not secret, and
+// may be ordinary words.
 const minSecretKey = 16
 
 // maxMessage bounds what an error quotes, in characters: Temporal cuts messages at 4 KB.
 const maxMessage = 2000
 
-// redact removes the key from a server's text and shortens it, in that order, since half a key would not be found.
+// redact removes the key from a server's text and then shortens the text. In the other order, half a key might remain.
 func (x *exchange) redact(text string) string {
 	if key := x.client.config.Key; len(key) >= minSecretKey {
 		text = secret.NewRedactor(map[string]string{"OPENAI_API_KEY": key}).RedactText(text)

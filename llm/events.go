@@ -16,23 +16,23 @@ import (
 )
 
 // eventReader reads a server's response as the events of a stream, whatever its form: server-sent events, lines of
-// JSON, or one JSON object. The openai library's own reader loses the first event behind a byte order mark and a last
-// one without an empty line, cannot read a response that is one object, takes `"error": null` for an error, and goes
-// over each event four times.
+// JSON, or one JSON object. The openai library's own reader loses the first event after a byte order mark, and a last
+// event without an empty line. It cannot read a response that is one object, takes `"error": null` for an error, and
+// scans each event four times.
 type eventReader struct {
 	response *http.Response
 	lines    *bufio.Scanner
-	onLine   func() // called for every line, comments among them
+	onLine   func() // called for every line, including comments
 	bare     bool   // lines of JSON, not server-sent events
 	first    bool   // only empty lines have come so far
 	name     string // of the event that is being read
 	data     []byte // of the event that is being read
 	parser   fastjson.Parser
-	parsed   *fastjson.Value // data as JSON; nil: not parsed, or no JSON
-	event    *fastjson.Value // what Next has read, valid until it is called again; nil for the event [DONE]
+	parsed   *fastjson.Value // data as JSON; nil if not parsed or no JSON
+	event    *fastjson.Value // the event that Next has read, valid until the next call; nil for [DONE]
 	err      error
-	// strayLines is the beginning of the lines that belong to no event, as of a page in place of a stream, and of
-	// events with the server's words in place of a choice.
+	// strayLines is the beginning of the lines that belong to no event, such as a web page in place of a stream, and of
+	// events with an error message in place of a choice.
 	strayLines []byte
 }
 
@@ -45,10 +45,10 @@ func newEventReader(response *http.Response, onLine func()) *eventReader {
 // Err returns why the stream broke off; nil at its end.
 func (e *eventReader) Err() error { return e.err }
 
-// Close hangs up.
+// Close closes the connection.
 func (e *eventReader) Close() error { return e.response.Body.Close() }
 
-// Next reads to the end of the next event; false at the end of the stream.
+// Next reads the next event; false at the end of the stream.
 func (e *eventReader) Next() bool {
 	e.data = e.data[:0]
 	for e.err == nil && e.lines.Scan() {
@@ -60,11 +60,11 @@ func (e *eventReader) Next() bool {
 	if e.err == nil {
 		e.err = e.lines.Err()
 	}
-	// A last event without an empty line behind it counts if it is whole.
+	// A last event without an empty line after it counts if it is complete.
 	return e.err == nil && e.isWholeEvent() && e.emitEvent()
 }
 
-// takeLine takes a line and reports whether an event ends with it.
+// takeLine processes a line and reports whether an event ends with it.
 func (e *eventReader) takeLine(line []byte) bool {
 	if e.first {
 		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
@@ -92,10 +92,10 @@ func (e *eventReader) takeLine(line []byte) bool {
 		e.name, e.data = "error", bytes.Clone(value)
 		return e.emitEvent()
 	case "data":
-		// Some servers put no empty line behind an event. No part of an event is a whole JSON object by itself.
+		// Some servers send no empty line after an event. No part of an event is a whole JSON object by itself.
 		e.data = append(append(e.data, value...), '\n')
 		return e.isWholeEvent() && e.emitEvent()
-	case "", "id", "retry": // a comment, or of no use here
+	case "", "id", "retry": // a comment, or not used here
 	default:
 		e.keepStray(line)
 	}
@@ -108,7 +108,7 @@ func (e *eventReader) keepStray(line []byte) {
 	}
 }
 
-// isWholeEvent reports whether the data read so far is an event.
+// isWholeEvent reports whether the data read so far is a complete event.
 func (e *eventReader) isWholeEvent() bool {
 	e.parsed, _ = e.parser.ParseBytes(e.data)
 	return e.parsed != nil || isDone(e.data)
@@ -117,8 +117,8 @@ func (e *eventReader) isWholeEvent() bool {
 // isDone reports whether an event is OpenAI's end of a stream.
 func isDone(data []byte) bool { return bytes.HasPrefix(data, []byte("[DONE]")) }
 
-// emitEvent makes an event of the data, in OpenAI's form, and reports whether there is one, and no error. An event
-// without data, or with a text under another name, keeps the connection open.
+// emitEvent makes an event of the data, in OpenAI's form, and reports whether there is an event and no error. An event
+// without data, or a text under another event name, only keeps the connection open.
 func (e *eventReader) emitEvent() bool {
 	isOther := e.name != "" && e.name != "message" && e.name != "error"
 	if len(bytes.TrimSpace(e.data)) == 0 || isOther && !e.isWholeEvent() {
@@ -148,13 +148,13 @@ func (e *eventReader) emitEvent() bool {
 	return e.err == nil
 }
 
-// hasErrorMessage reports whether data without a key for errors says in words what went wrong.
+// hasErrorMessage reports whether data without an error key has an error message.
 func hasErrorMessage(data []byte) bool {
 	e := parseServerError(data)
 	return e.message != "" && e.message != e.raw
 }
 
-// parseJSON reads data that may be no JSON, with an error that fits into a sentence.
+// parseJSON parses data that may be no JSON, with an error that is short enough to quote.
 func (e *eventReader) parseJSON(data []byte) (*fastjson.Value, error) {
 	v, err := e.parser.ParseBytes(data)
 	if err == nil {
@@ -173,8 +173,8 @@ func (e errInStream) Error() string {
 	return "received error while streaming: " + strings.TrimSpace(e.event)
 }
 
-// normalize turns what some servers send into what OpenAI's own sends: a whole completion into a chunk, and an error
-// into an object under the key "error".
+// normalize converts the forms of some servers into OpenAI's: a whole completion into a chunk, and an error into an
+// object under the key "error".
 func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	var m map[string]json.RawMessage
 	var list []map[string]json.RawMessage
@@ -189,7 +189,7 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	switch failure, ok := m["error"]; {
 	case ok && isEmptyError(failure):
 		delete(m, "error")
-	case ok && bytes.IndexByte([]byte(`{["`), failure[0]) < 0: // true: what it is stands beside it
+	case ok && bytes.IndexByte([]byte(`{["`), failure[0]) < 0: // true: the members beside it describe the error
 		return json.Marshal(map[string]json.RawMessage{"error": data})
 	case ok:
 		return json.Marshal(map[string]json.RawMessage{"error": failure})
@@ -217,10 +217,10 @@ func (e *eventReader) normalize(data []byte) ([]byte, error) {
 	return json.Marshal(m)
 }
 
-// errUnreadable means that what a server sent is not of the protocol.
+// errUnreadable means that a server's answer does not follow the protocol.
 type errUnreadable struct{ error }
 
-// isEmptyError reports whether an error is none: servers send null, "" and {"code": 0} beside what they answer.
+// isEmptyError reports whether an error is empty: some servers send null, "" and {"code": 0} with good answers.
 func isEmptyError(failure json.RawMessage) bool {
 	var v any
 	if json.Unmarshal(failure, &v) != nil {
@@ -238,7 +238,7 @@ func isEmptyError(failure json.RawMessage) bool {
 	return true
 }
 
-// failureIn returns the error beside choices, or in the first of them; nil: none.
+// failureIn returns the error beside choices, or in the first choice; nil if there is none.
 func failureIn(m map[string]json.RawMessage) json.RawMessage {
 	var base struct {
 		Code    int    `json:"status_code"`

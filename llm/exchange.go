@@ -21,11 +21,11 @@ import (
 	"processidea/tools/memory"
 )
 
-// openAI is the default address. It is always set, because the openai library takes an empty OPENAI_BASE_URL in the
-// environment for an address.
+// openAI is the default address. It is always set, because the openai library would use an empty OPENAI_BASE_URL as an
+// address.
 const openAI = "https://api.openai.com/v1/"
 
-// exchange is one Request on its way: several HTTP requests where the server refuses a requestFormat.
+// exchange is one Request in progress. It takes several HTTP requests if the server refuses a requestFormat.
 type exchange struct {
 	client  *Client
 	api     openai.Client
@@ -35,8 +35,8 @@ type exchange struct {
 	options []option.RequestOption
 	onLine  func() // called for every line that the server sends
 
-	began       time.Time      // when the latest HTTP request was sent; zero: none was yet
-	response    *http.Response // the latest
+	began       time.Time      // when the latest HTTP request was sent; zero: none yet
+	response    *http.Response // the latest response
 	serverError *serverError   // the server's error for the latest HTTP request; nil: none
 }
 
@@ -59,8 +59,8 @@ func (c *Client) newExchange(r Request) *exchange {
 	return x
 }
 
-// options are the options of every HTTP request. Retries are the caller's: the library's own would hide them, and
-// repeat a stream.
+// options returns the options of every HTTP request. Retries are left to the caller: the library's own would hide
+// failures, and repeat a stream.
 func (c *Client) options() []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithHTTPClient(transport), option.WithMaxRetries(0),
@@ -72,12 +72,10 @@ func (c *Client) options() []option.RequestOption {
 	return append(options, option.WithAPIKey(c.config.Key))
 }
 
-// maxFileBytes is how much is read of an answer that is no stream: of the file of a batch at most, which holds one
-// reply.
+// maxFileBytes bounds an answer that is no stream. The largest is the file of a batch, which holds one reply.
 const maxFileBytes = 2 * maxReplyBytes
 
-// keepResponse keeps the response: the library forgets its status where an error's body is not written as OpenAI writes
-// it.
+// keepResponse keeps the response, because the library loses its status if an error's body is not in OpenAI's form.
 func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	response, err := x.respondInTime(r, next)
 	stream := isStream(r)
@@ -91,7 +89,7 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	if err != nil || stream {
 		return response, err
 	}
-	if isHTML(response) && response.StatusCode < http.StatusBadRequest { // no interface answers so
+	if isHTML(response) && response.StatusCode < http.StatusBadRequest { // a web page, and no answer of an API
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBody))
 		_ = response.Body.Close()
 		return response, errNoReply{oneLine(text)}
@@ -100,7 +98,7 @@ func (x *exchange) keepResponse(r *http.Request, next option.MiddlewareNext) (*h
 	return response, nil
 }
 
-// isStream reports whether the answer is read event by event.
+// isStream reports whether the answer to a request is read event by event.
 func isStream(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/chat/completions") }
 
 func isHTML(r *http.Response) bool {
@@ -108,8 +106,8 @@ func isHTML(r *http.Response) bool {
 	return kind == "text/html"
 }
 
-// respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all by then, not
-// even a status. The server then counts as unavailable, and there must be time left to report that.
+// respondInTime gives up shortly before the Request's own timeout if the server has sent nothing at all, not even a
+// status. The server then counts as unavailable, and there must be time left to report that.
 func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
 	x.began = time.Now()
 	deadline, limited := r.Context().Deadline()
@@ -132,11 +130,11 @@ func (x *exchange) respondInTime(r *http.Request, next option.MiddlewareNext) (*
 // reportTime is the part of a Request's time that is reserved for reporting an unavailable server.
 const reportTime = 2 * time.Second
 
-// errNoResponse means that a server took a request, or was to take it, and sent nothing.
+// errNoResponse means that a server sent nothing in answer to a request, or did not even receive it.
 var errNoResponse = errors.New("it has sent nothing")
 
-// errNoReply means that a server accepted a request and sent no event: nothing, or a text in place of a stream, such as
-// the page of a proxy.
+// errNoReply means that a server accepted a request and sent no event: either nothing, or a text in place of a stream,
+// such as the page of a proxy.
 type errNoReply struct{ text string }
 
 func (e errNoReply) Error() string {
@@ -146,14 +144,14 @@ func (e errNoReply) Error() string {
 	return "a text came in place of a reply: " + e.text
 }
 
-// oneLine is a text that a server sent in place of what it was asked for, in one line. It is shortened further
-// once the key is out of it.
+// oneLine returns a text that a server sent in place of a reply, in one line. It is shortened further after the key is
+// removed.
 func oneLine(text []byte) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(string(text), "\uFFFD")), " ")
 	return jsonval.Clip(line, 8*maxMessage)
 }
 
-// redactedBeginning is the beginning of such a text, without the key.
+// redactedBeginning returns the beginning of such a text, without the key.
 func (x *exchange) redactedBeginning(text string) string {
 	return jsonval.Clip(x.redact(text), maxBeginning)
 }
@@ -209,7 +207,7 @@ func (x *exchange) openInTime(ctx context.Context, hangUp context.CancelCauseFun
 	return nil, fmt.Errorf("%w for %s", errNoFirstByte, limit)
 }
 
-// errNoFirstByte means that an LLM was silent for as long as a Request waits before it asks another one.
+// errNoFirstByte means that an LLM was silent for Request.FirstByteTimeout; the caller then asks another LLM.
 var errNoFirstByte = errors.New("the LLM said nothing")
 
 // send makes one HTTP request.
@@ -227,18 +225,18 @@ func (x *exchange) send(ctx context.Context, body []byte) (*chunkStream, error) 
 	return nil, s.noReplyError()
 }
 
-// pauseClient holds back the worker's other Requests to the same model, if the server says for how long.
+// pauseClient holds back the worker's other Requests to the same model if the server asks for a pause.
 func (x *exchange) pauseClient() {
 	if x.serverError == nil || !x.serverError.transient() {
 		return
 	}
-	// The circuit handles unavailable ones.
+	// The circuit handles unavailable servers.
 	if x.serverError.status == http.StatusTooManyRequests || x.serverError.throttled {
 		x.client.limiter.pause(x.params.Model, x.retryAfter(), x.redact(x.serverError.text()))
 	}
 }
 
-// bytesPerToken is a rule of thumb for what the server has not counted yet.
+// bytesPerToken estimates tokens that the server has not counted yet.
 const bytesPerToken = 4
 
 // promptTokens estimates the tokens of the prompt.
@@ -250,8 +248,8 @@ func (x *exchange) promptTokens() int {
 	return n / bytesPerToken
 }
 
-// settleTokens charges the rate limiter for what the Request used beyond the estimate, by the server's count, or else
-// by the length of the reply in bytes.
+// settleTokens charges the rate limiter for what the Request used beyond the estimate. It uses the server's count, or
+// else the length of the reply in bytes.
 func (x *exchange) settleTokens(u turn.TokenUsage, replyBytes int) {
 	if u == (turn.TokenUsage{}) {
 		u.CompletionTokens = replyBytes / bytesPerToken

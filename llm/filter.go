@@ -15,22 +15,22 @@ import (
 // maxPreamble bounds the prose before a Markdown fence, in bytes.
 const maxPreamble = 4_000
 
-// errPreamble means that a text had no JSON object.
+// errPreamble means that a text contained no JSON object.
 type errPreamble struct{ text string }
 
 func (e errPreamble) Error() string {
 	return fmt.Sprintf("it begins with %q", jsonval.Clip(e.text, 60))
 }
 
-// textFilter filters the text of a reply for the parser: it drops what LLMs write before the JSON object, and ends a
-// text that would not end by itself.
+// textFilter filters the text of a reply for the parser: it drops what LLMs write before the JSON object, and ends an
+// endless text.
 type textFilter struct {
 	out      io.Writer
 	begun    bool   // the object's first brace was found
 	thinking bool   // inside thoughts whose beginning was seen
 	thought  bool   // thoughts have come
-	cut      []byte // the beginning of a character whose end has not come yet
-	preamble string // the text before the object, as far as it is needed to find it
+	cut      []byte // the beginning of an incomplete character
+	preamble string // the part of the text before the object that is needed to find it
 	head     string // the beginning of a preamble too long to be kept; only an end of thoughts makes it valid
 	bytes    int    // seen so far
 	blank    int    // white space in a row, in characters
@@ -63,7 +63,8 @@ func (f *textFilter) Write(text string) error {
 	return err
 }
 
-// wholeCharacters is the text up to its last whole character, behind what was left before. Some servers cut characters.
+// wholeCharacters returns the text up to its last complete character, preceded by what was left before. Some servers
+// cut characters.
 func (f *textFilter) wholeCharacters(text string) (string, error) {
 	text = string(f.cut) + text
 	end := len(text)
@@ -84,7 +85,7 @@ func (f *textFilter) wholeCharacters(text string) (string, error) {
 
 var errNotUTF8 = errors.New("it holds bytes that are not UTF-8")
 
-// onlyThoughts reports whether nothing else has come.
+// onlyThoughts reports whether only thoughts have come.
 func (f *textFilter) onlyThoughts() bool {
 	return !f.begun && f.head == "" && (f.thinking || f.thought && strings.TrimSpace(f.preamble) == "")
 }
@@ -99,9 +100,9 @@ func (f *textFilter) Close() error {
 
 const (
 	leadingSpace = "\uFEFF \t\r\n"
-	// maxThoughts bounds thoughts that begin in the prompt, in bytes: before their end they look like prose.
+	// maxThoughts bounds thoughts that begin in the prompt, in bytes: until their end they look like prose.
 	maxThoughts = 1 << 20
-	// maxMarkLength is at least as long as what thoughtsEnd finds, in bytes.
+	// maxMarkLength is at least the length of any match of thoughtsEnd, in bytes.
 	maxMarkLength = 200
 	headBytes     = 200
 )
@@ -109,14 +110,15 @@ const (
 var (
 	// fencedObject finds an object that opens a Markdown code block.
 	fencedObject = regexp.MustCompile("(?i)```[ \t]*(?:json[c5]?)?\\s*({)")
-	// thoughtsBegin are the marks at the beginning of thoughts. Templates of some LLMs put them into the prompt.
+	// thoughtsBegin are the marks at the beginning of thoughts. The templates of some LLMs put these marks into the
+	// prompt.
 	thoughtsBegin = []string{"<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>", "[THINK]", "◁think▷",
 		"<|channel|>", "<|channel>", "<|start|>"}
-	// thoughtsEnd finds what ends them, and with gpt-oss also what begins the reply: its channels, with or without
-	// their marks.
+	// thoughtsEnd finds the end of thoughts, and with gpt-oss also the beginning of the reply: its channels, with or
+	// without their marks.
 	thoughtsEnd = regexp.MustCompile(`</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<channel\|>|` +
 		`<\|channel\|>\s*(?:final|commentary)\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
-	// answerMarks are what GLM, Hunyuan and Granite write before the reply, where no thoughts are any more.
+	// answerMarks are the marks that GLM, Hunyuan and Granite write between their thoughts and the reply.
 	answerMarks = []string{"<|begin_of_box|>", "<answer>", "<response>"}
 )
 
@@ -149,7 +151,7 @@ func (f *textFilter) skipPreamble(text string) error {
 	return err
 }
 
-// skipThoughts drops thoughts that have ended, and of others all that is not needed to find their end.
+// skipThoughts drops ended thoughts. Of unended thoughts it keeps only what is needed to find their end.
 func (f *textFilter) skipThoughts() {
 	for {
 		for _, mark := range answerMarks {

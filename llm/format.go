@@ -13,8 +13,8 @@ import (
 	"processidea/model/prompt"
 )
 
-// requestFormat is the part of the API that a request uses. The zero value is all of it; downgrade removes what a
-// server refuses.
+// requestFormat is the part of the API that a request uses. The zero value uses all of it; downgradeFormat removes what
+// a server refuses.
 type requestFormat struct {
 	response     responseFormat
 	noUsage      bool // the server does not know stream_options
@@ -27,7 +27,7 @@ type responseFormat int
 const (
 	schemaResponse responseFormat = iota // json_schema
 	objectResponse                       // json_object, with the schema in the prompt
-	textResponse                         // the schema in the prompt alone
+	textResponse                         // only the schema in the prompt
 )
 
 // String names what is left out, for logs; empty if nothing is.
@@ -48,20 +48,19 @@ func (f requestFormat) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// downgradeFormat leaves out what the server complained of, and reports whether there was anything to leave out.
+// downgradeFormat removes what the server complained about, and reports whether there was anything to remove.
 func (x *exchange) downgradeFormat() bool {
 	e := x.serverError
 	if e == nil {
 		return false
 	}
-	// How servers name an output format that they do not support: one that the Request asks for, or one that the LLM
-	// failed to follow.
+	// The words by which servers name an output format that they do not support, or that the LLM failed to follow.
 	words := []string{"response_format", "response format", "json_schema", "json schema", "json_object",
 		"structured output", "grammar", "json_validate_failed"}
 	switch e.status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		words = append(words, "schema")
-	case http.StatusInternalServerError, http.StatusNotImplemented: // llama.cpp, of what it never takes
+	case http.StatusInternalServerError, http.StatusNotImplemented: // llama.cpp, for what it never accepts
 	default:
 		return false
 	}
@@ -79,8 +78,8 @@ func (x *exchange) downgradeFormat() bool {
 	return true
 }
 
-// body is the request's JSON. The prompt, which States can make megabytes, is encoded once, behind the small rest: the
-// openai library would go over it several times.
+// body returns the request's JSON. The prompt, which States can make megabytes long, is encoded once and appended to
+// the small rest: the openai library would scan it several times.
 func (x *exchange) body(stream bool) ([]byte, error) {
 	params, messages := x.formatRequest()
 	b, err := json.Marshal(params)
@@ -95,7 +94,7 @@ func (x *exchange) body(stream bool) ([]byte, error) {
 	return append(jsonval.AppendJSON(b, messages), '}'), nil
 }
 
-// formatRequest returns the parameters and the messages as the requestFormat has them.
+// formatRequest returns the parameters and the messages in the current requestFormat.
 func (x *exchange) formatRequest() (openai.ChatCompletionNewParams, []any) {
 	p, messages := x.params, x.request.Messages
 	schema := json.RawMessage(jsonval.Encode(x.request.Form.Schema))

@@ -7,8 +7,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// maxSilence is how long a server may send nothing at all, not even a comment, once the LLM has begun to write. LLMs
-// that think are silent before their first word, for as long as the Request may take.
+// maxSilence is how long a server may send nothing at all, not even a comment, once the LLM has begun to write. Before
+// that, LLMs that think may be silent for as long as the Request may take.
 const maxSilence = time.Minute
 
 var errSilent = errors.New("the LLM fell silent")
@@ -24,14 +24,14 @@ func newIdleTimer(limit time.Duration, hangUp func()) *idleTimer {
 	return &idleTimer{limit: limit, hangUp: hangUp}
 }
 
-// start begins to count at the first word, and does nothing after it.
+// start starts the timer at the first word; later calls do nothing.
 func (t *idleTimer) start() {
 	if t.timer == nil {
 		t.timer = safego.AfterFunc(t.limit, "llm.silence", t.hangUp)
 	}
 }
 
-// reset counts anew: the server has sent something, if only a comment that keeps the connection open.
+// reset restarts the timer: the server has sent something, if only a comment that keeps the connection open.
 func (t *idleTimer) reset() {
 	if t.timer != nil {
 		t.timer.Reset(t.limit)

@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-// isFiltered reports whether a reply ended since the server forbids what it says. Servers name that in several ways.
+// isFiltered reports whether a reply ended because the server forbids its content. Servers use several names for that.
 func isFiltered(finish string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(finish), ":") // Google: "content_filter: RECITATION"
 	switch strings.TrimPrefix(kind, "image_") {
@@ -22,7 +22,7 @@ func isFiltered(finish string) bool {
 	return false
 }
 
-// isCut reports whether a reply ended since the LLM may write no more. Servers name that in several ways.
+// isCut reports whether a reply ended because it reached the LLM's length limit. Servers use several names for that.
 func isCut(finish string) bool {
 	switch strings.ToLower(finish) {
 	case "length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded":
@@ -31,7 +31,7 @@ func isCut(finish string) bool {
 	return false
 }
 
-// isServerAbort reports whether a server gave up on a reply. DeepSeek, Zhipu, vLLM, SGLang and watsonx say it so.
+// isServerAbort reports whether a server gave up on a reply, in the words of DeepSeek, Zhipu, vLLM, SGLang and watsonx.
 func isServerAbort(finish string) bool {
 	switch strings.ToLower(finish) {
 	case "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled", "time_limit":
@@ -40,8 +40,8 @@ func isServerAbort(finish string) bool {
 	return false
 }
 
-// incompleteFault classifies why a solution is incomplete: parseErr is the parser's error, streamErr how the stream
-// ended before the parser was done.
+// incompleteFault classifies why a solution is incomplete. parseErr is the parser's error; streamErr says how the
+// stream ended before the parser was done.
 func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr error) *diag.Fault {
 	r := reader.reply
 	var unbounded errUnbounded
@@ -77,8 +77,8 @@ func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr erro
 
 func newFault(code, message string) *diag.Fault { return &diag.Fault{Code: code, Message: message} }
 
-// functionFault reports that the LLM called functions instead of writing its reply, if they could not be read as the
-// reply.
+// functionFault reports that the LLM called functions instead of writing its reply, and that they could not be read as
+// the reply.
 func (r *replyReader) functionFault(parseErr error) *diag.Fault {
 	var unbounded errUnbounded
 	wrong := parseErr != nil && !errors.As(parseErr, &unbounded) && !isCut(r.reply.Finish) && r.reply.Refusal == ""

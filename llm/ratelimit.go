@@ -15,19 +15,19 @@ import (
 )
 
 // rateLimiter keeps the Requests of one worker within the limits of its LLM's server: requests and tokens a minute, and
-// none while the server demands a pause.
+// no Requests while the server demands a pause.
 type rateLimiter struct {
-	requests, tokens             *rate.Limiter // of this worker alone
-	sharedRequests, sharedTokens sharedRate    // in place of them
+	requests, tokens             *rate.Limiter // limits of this worker alone
+	sharedRequests, sharedTokens sharedRate    // limits of all workers together, in place of those
 
-	variables string // that set the limits
+	variables string // the variables that set the limits
 
 	mu           sync.Mutex
 	paused       map[string]modelPause // by model
 	reservations map[string]time.Time  // when each postponed Request may be sent, by Request.RateKey
 }
 
-// modelPause is how long a server asked not to be called for a model, in the server's own words.
+// modelPause is how long a server must not be called for a model, with the server's own words.
 type modelPause struct {
 	until      time.Time
 	serverText string
@@ -37,7 +37,7 @@ type modelPause struct {
 type sharedRate struct {
 	SharedRate
 	perSecond float64
-	variable  string // that sets it
+	variable  string // the variable that sets the limit
 }
 
 func (r sharedRate) wait(ctx context.Context, key string, uses int) error {
@@ -65,11 +65,11 @@ func newRateLimiter(c Config) (*rateLimiter, error) {
 	return l, nil
 }
 
-// maxPerMinute is more than any server takes.
+// maxPerMinute is more than any server handles.
 const maxPerMinute = 1_000_000_000_000
 
-// perMinute returns a limiter that allows a burst of one second's worth, because servers count in seconds too: one of
-// this worker, or one that all share.
+// perMinute returns a limiter, of this worker or shared by all. It allows a burst of one second's worth, because
+// servers also count by the second.
 func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate, error) {
 	none := rate.NewLimiter(rate.Inf, 1)
 	if text == "" {
@@ -90,8 +90,8 @@ func perMinute(name, text string, shared SharedRate) (*rate.Limiter, sharedRate,
 // errRateLimited means that a Request's reservation is too far off to wait for.
 type errRateLimited struct {
 	wait      time.Duration
-	words     string // of the server that asked for it; empty: the limits are the worker's own
-	variables string // that set those
+	words     string // the server's words; empty if the limits are the worker's own
+	variables string // the variables that set the worker's limits
 }
 
 func (e errRateLimited) Error() string {
@@ -102,9 +102,9 @@ func (e errRateLimited) Error() string {
 	}
 }
 
-// wait waits until a Request of about so many tokens may be sent. A Request that would wait for more than half of its
-// remaining time gets errRateLimited and keeps its reservation: waiting counts as part of an attempt, and another
-// attempt has its full time.
+// wait waits until a Request of about tokens tokens may be sent. A Request that would wait for more than half of its
+// remaining time gets errRateLimited and keeps its reservation, because waiting counts as part of an attempt, and a
+// later attempt has its full time.
 func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) error {
 	for {
 		d, words := l.delay(key, model, tokens, time.Now())
@@ -124,14 +124,14 @@ func (l *rateLimiter) wait(ctx context.Context, key, model string, tokens int) e
 	}
 }
 
-// delay is how long a Request still has to wait, and the words of the server that asked for it. It uses its reservation
-// up where that is no time at all.
+// delay returns how long a Request must still wait, and the words of the server that demands it. If the Request need
+// not wait, its reservation is used up.
 func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait time.Duration, words string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if pause := l.paused[model].until.Sub(now); pause > 0 {
-		// Reservations that fall into the pause are made anew after it, and spread: otherwise all would be due at the
-		// same moment.
+		// Reservations within the pause are made anew after it, and spread: otherwise all would be due at the same
+		// moment.
 		delete(l.reservations, key)
 		return pause + rand.N(min(pause/10, maxSendSpread)+1), l.paused[model].serverText
 	}
@@ -148,7 +148,7 @@ func (l *rateLimiter) delay(key, model string, tokens int, now time.Time) (wait 
 	return 0, ""
 }
 
-// maxSendSpread is how far apart Requests are sent that waited for the same moment.
+// maxSendSpread bounds the random spread of Requests that waited for the same moment.
 const maxSendSpread = 5 * time.Second
 
 // reserve makes a reservation. Tokens are charged afterwards: later Requests wait until the debt is paid.
@@ -166,7 +166,7 @@ func (l *rateLimiter) charge(tokens int, now time.Time) {
 	}
 }
 
-// forget drops the reservations of Requests that never came again.
+// forget drops the reservations of Requests that never came back.
 func (l *rateLimiter) forget(now time.Time) {
 	for key, at := range l.reservations {
 		if now.Sub(at) > time.Hour {
@@ -183,7 +183,7 @@ func (l *rateLimiter) settle(tokens int) {
 	l.charge(tokens, time.Now())
 }
 
-// pause holds back all Requests to a model for as long as its server demands. words are the server's.
+// pause holds back all Requests to a model for as long as its server demands. words are the server's own.
 func (l *rateLimiter) pause(model string, d time.Duration, words string) {
 	if d <= 0 {
 		return

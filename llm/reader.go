@@ -12,26 +12,26 @@ import (
 	"processidea/model/turn"
 )
 
-// replyReader is the text of a reply as an io.Reader. It takes a chunk from the stream only if the parser asks for
-// more, so that a Call that closes within a chunk is handed out before the next chunk is waited for.
+// replyReader is the text of a reply as an io.Reader. It reads a chunk from the stream only if the parser asks for
+// more, so that a Call that closes within a chunk is delivered before the next chunk is waited for.
 type replyReader struct {
 	ctx          context.Context // the caller's; the stream's own also ends with errSilent
 	stream       *chunkStream
 	idle         *idleTimer
 	reply        *Reply
 	filter       textFilter
-	onReplyBegin func() // called once, when the LLM's reply begins; nil: it was called
+	onReplyBegin func() // called once, when the LLM's reply begins; nil after that
 
 	buffered     bytes.Buffer     // text that the parser has not read yet
 	all          *strings.Builder // nil unless all text is kept
-	started      bool             // the first chunk, which open has waited for, was taken
+	started      bool             // the first chunk, which open has read, was processed
 	err          error            // why no more text is accepted: the filter's error
 	parsed       bool             // the parser has read the whole solution
-	writesBehind bool             // the LLM has written something behind the solution
+	writesBehind bool             // the LLM has written something after the solution
 	behind       []byte           // the beginning of that text
 	reasons      bool             // thoughts came beside the text
 	byFunction   bool             // the reply is the arguments of a function call
-	functions    []string         // the names of the functions that the LLM called instead of writing, as far as it did
+	functions    []string         // the names of the functions that the LLM called instead of writing
 }
 
 func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, keepText bool) *replyReader {
@@ -43,7 +43,7 @@ func newReplyReader(ctx context.Context, stream *chunkStream, idle *idleTimer, k
 	return r
 }
 
-// Read gives the text of the next chunk that has any.
+// Read returns the text of the next chunk that has any.
 func (r *replyReader) Read(p []byte) (int, error) {
 	for r.buffered.Len() == 0 {
 		if r.err != nil || !r.next() {
@@ -63,8 +63,8 @@ func (r *replyReader) next() bool {
 	return true
 }
 
-// readRemainder reads what follows the solution, for the finish reason and the usage. A server whose LLM goes on
-// writing is hung up on once both are known, or once that is too much.
+// readRemainder reads what follows the solution, for the finish reason and the usage. If the LLM goes on writing,
+// reading stops once both are known, or once there is too much.
 func (r *replyReader) readRemainder() {
 	r.parsed = true
 	for r.err == nil && r.next() {
@@ -89,10 +89,10 @@ func (r *replyReader) takeChunk(c chunk) {
 		r.reply.Served = c.model
 	}
 	for _, choice := range c.choices {
-		if choice.index != 0 { // one was asked for
+		if choice.index != 0 { // only one choice was requested
 			continue
 		}
-		if choice.whole && r.filter.bytes > 0 { // which came piece by piece
+		if choice.whole && r.filter.bytes > 0 { // the message came piece by piece before
 			choice.content, choice.refusal, choice.functions = "", "", nil
 		}
 		if r.onReplyBegin != nil && (choice.reasons || choice.content != "" || choice.refusal != "" ||
@@ -117,7 +117,7 @@ func (r *replyReader) takeChunk(c chunk) {
 }
 
 // takeFunction reads the arguments of the first function that the LLM calls as its reply, unless it has begun to write
-// one.
+// a reply.
 func (r *replyReader) takeFunction(f function) {
 	for len(r.functions) <= min(f.index, maxFunctions) {
 		r.functions = append(r.functions, "")
@@ -132,7 +132,7 @@ func (r *replyReader) takeFunction(f function) {
 		return
 	}
 	if !r.byFunction {
-		r.byFunction, r.filter.preamble = true, "" // earlier text does not belong to it
+		r.byFunction, r.filter.preamble = true, "" // earlier text is not part of the reply
 	}
 	r.takeText(f.arguments)
 }
@@ -165,8 +165,8 @@ func (r *replyReader) keepBehind(text []byte) {
 // secondSolution finds the beginning of a second solution.
 var secondSolution = regexp.MustCompile(`\{\s*"(calls|output|finished)"\s*:`)
 
-// secondFault reports a second solution after the first, which counts, since it has begun to run. The LLM must know
-// that: the second may be a correction.
+// secondFault reports a second solution after the first. The first counts, since its Calls have begun to run. The LLM
+// must know that, because the second may be a correction.
 func (r *replyReader) secondFault() *diag.Fault {
 	if !secondSolution.Match(r.behind) {
 		return nil
@@ -175,7 +175,7 @@ func (r *replyReader) secondFault() *diag.Fault {
 		"the Calls of the first count. Write one object alone; plan now what is still to be changed")
 }
 
-// isSilent reports whether a finished reply has no text, and no reason for that.
+// isSilent reports whether a finished reply has no text, without a reason for that.
 func (r *replyReader) isSilent() bool {
 	why := r.reply.Refusal != "" || isCut(r.reply.Finish) || isFiltered(r.reply.Finish)
 	return (r.filter.bytes == 0 || r.filter.onlyThoughts()) && len(r.functions) == 0 && !why
@@ -189,7 +189,7 @@ func (r *replyReader) finish() *Reply {
 	return r.reply
 }
 
-// streamError is why the text ended before the solution did; nil where the stream simply ended.
+// streamError returns why the text ended before the solution did; nil if the stream just ended.
 func (r *replyReader) streamError() error {
 	if r.err != nil {
 		return r.err

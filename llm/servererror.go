@@ -18,8 +18,8 @@ import (
 // serverError is a server's error for a request, whatever its form.
 type serverError struct {
 	status              int
-	throttled           bool          // with the status of being forbidden, as Azure's gateway says it
-	wait                time.Duration // that its body asks for; 0: none
+	throttled           bool          // rate-limited with status 403, as by Azure's gateway
+	wait                time.Duration // the wait that the body asks for; 0: none
 	code, kind, message string
 	raw                 string
 }
@@ -32,8 +32,8 @@ func (e *serverError) text() string {
 // maxErrorBody bounds how much of an error's body is read, in bytes.
 const maxErrorBody = 64 << 10
 
-// readServerError reads the error from the response's body, or from the event that ended the stream; nil where the
-// server sent none.
+// readServerError reads the error from the response's body, or from the event that ended the stream; nil if the server
+// sent no error.
 func readServerError(err error, response *http.Response) *serverError {
 	var inStream errInStream
 	switch {
@@ -66,7 +66,7 @@ func parseServerError(body []byte) *serverError {
 	case map[string]any:
 		e.message = wordsOf(v)
 		meta, _ := v["metadata"].(map[string]any)
-		if cause := plainText(meta["raw"]); cause != "" { // OpenRouter: "Provider returned error" is all else
+		if cause := plainText(meta["raw"]); cause != "" { // OpenRouter: it adds "Provider returned error"
 			e.message += ": " + cause
 		}
 		said, _ := v["error"].(string)
@@ -83,13 +83,13 @@ func parseServerError(body []byte) *serverError {
 	return e
 }
 
-// wordsOf are the words in a server's error.
+// wordsOf returns the message in a server's error.
 func wordsOf(v map[string]any) string {
 	return cmp.Or(plainText(v["message"]), plainText(v["msg"]), plainText(v["detail"]), plainText(v["Message"]),
 		plainText(v["faultstring"]), plainText(v["error_description"]))
 }
 
-// innerError is what a server says of its error, taken out of what it stands in.
+// innerError unwraps a server's error from the members and lists around it.
 func innerError(v any) any {
 	switch outer := v.(type) {
 	case []any: // Google, Cloudflare
@@ -99,7 +99,7 @@ func innerError(v any) any {
 	case map[string]any:
 		for _, key := range []string{"error", "errors", "fault"} {
 			switch inner := outer[key].(type) {
-			case nil, bool, json.Number: // what it is stands beside it
+			case nil, bool, json.Number: // the members beside it describe the error
 			case string:
 				if wordsOf(outer) == "" {
 					return inner
@@ -112,7 +112,8 @@ func innerError(v any) any {
 	return v
 }
 
-// impliedStatus is the status that an error within a stream would have had, if the status were not sent already.
+// impliedStatus returns the status that an error within a stream would have had, if the status had not been sent
+// already.
 func (e *serverError) impliedStatus() int {
 	for _, said := range []string{e.code, e.kind} {
 		if status, _ := strconv.Atoi(said); status >= 400 && status <= 599 {
@@ -122,13 +123,13 @@ func (e *serverError) impliedStatus() int {
 	switch {
 	case e.quotaExhausted():
 		return http.StatusTooManyRequests
-	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, of every path that it does not know
+	case strings.HasPrefix(e.message, "Unexpected endpoint"): // LM Studio, for every path that it does not know
 		return http.StatusNotFound
 	}
 	return cmp.Or(statuses[strings.ToLower(e.code)], statuses[strings.ToLower(e.kind)], http.StatusInternalServerError)
 }
 
-// statuses are what OpenAI, Anthropic and Google answer with, by their codes and kinds of errors.
+// statuses are the HTTP statuses of OpenAI's, Anthropic's and Google's codes and kinds of errors.
 var statuses = map[string]int{
 	"invalid_api_key": 401, "context_length_exceeded": 400, "model_not_found": 404, "rate_limit_exceeded": 429,
 	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
@@ -137,7 +138,7 @@ var statuses = map[string]int{
 	"resource_exhausted": 429, "unavailable": 503,
 }
 
-// plainText is a string as it is, null as nothing, and any other value as JSON.
+// plainText returns a string unchanged, "" for null, and any other value as JSON.
 func plainText(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -149,7 +150,7 @@ func plainText(v any) string {
 	return string(b)
 }
 
-// statusFull is Groq's for a tier that has no room now.
+// statusFull is Groq's status for a tier that is at capacity.
 const statusFull = 498
 
 // transient reports whether another attempt may succeed.
@@ -163,8 +164,8 @@ func (e *serverError) transient() bool {
 	return e.status >= 500 || e.throttled
 }
 
-// quotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others say that with the status of being
-// asked too often.
+// quotaExhausted reports whether somebody has to pay: OpenAI, Moonshot and others report that with the status of a rate
+// limit.
 func (e *serverError) quotaExhausted() bool {
 	for _, said := range []string{e.code, e.kind} {
 		switch said {
@@ -175,13 +176,13 @@ func (e *serverError) quotaExhausted() bool {
 	return strings.Contains(strings.ToLower(e.message), "insufficient balance")
 }
 
-// mentions reports whether the error is about one of the words.
+// mentions reports whether the error contains one of the words.
 func (e *serverError) mentions(words ...string) bool {
 	text := strings.ToLower(e.raw)
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// retryAfter is how long the server wants to be left alone, by its header or else by its error.
+// retryAfter returns how long the server wants no further request, by its header or else by its error.
 func (x *exchange) retryAfter() time.Duration {
 	wait := retryAfter(x.response, time.Now())
 	if wait == 0 && x.serverError != nil {
@@ -190,7 +191,7 @@ func (x *exchange) retryAfter() time.Duration {
 	return wait
 }
 
-// retryAfter reads how long the server wants to be left alone, from milliseconds, seconds or a date: an hour at most.
+// retryAfter reads how long the server wants no further request, from milliseconds, seconds or a date: an hour at most.
 func retryAfter(r *http.Response, now time.Time) time.Duration {
 	if r == nil {
 		return 0

@@ -8,11 +8,11 @@ import (
 	"io"
 )
 
-// Bounds of one reply. They end a reply that would not end by itself.
+// Bounds of one reply. They end an endless reply.
 const (
 	maxReplyBytes = 32 << 20
 	maxReplyCalls = 5000
-	maxBlank      = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write without end
+	maxBlank      = 4_000 // white space in a row, which LLMs that are forced into a form sometimes write endlessly
 )
 
 // solution is a reply as read.
@@ -21,11 +21,11 @@ type solution struct {
 	output   json.RawMessage
 	finished *bool // nil: absent
 	notes    string
-	behind   io.Reader // the part already read of the text behind it
+	behind   io.Reader // the part of the text after the solution that is already read
 }
 
-// readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and hands each Call to onCall
-// at the byte that closes it. It returns at the byte that closes the whole.
+// readSolution reads {"calls": […], "finished": …, "output": …, "notes": …} from a stream and passes each Call to
+// onCall at the byte that closes it. It returns at the byte that closes the object.
 func readSolution(r io.Reader, onCall func(index int, raw json.RawMessage)) (*solution, error) {
 	s := &solution{}
 	d := json.NewDecoder(r)
@@ -118,12 +118,12 @@ func expectDelim(d *json.Decoder, delim json.Delim) error {
 // errTruncated means that the text ended inside the solution.
 var errTruncated = errors.New("the reply ends before its end")
 
-// errUnbounded means that a reply went over a bound.
+// errUnbounded means that a reply exceeded a bound.
 type errUnbounded struct{ reason string }
 
 func (e errUnbounded) Error() string { return "the reply does not end: " + e.reason }
 
-// truncationError turns what encoding/json reports as io.EOF into errTruncated, and leaves other errors as they are.
+// truncationError converts io.EOF and io.ErrUnexpectedEOF into errTruncated, and leaves other errors unchanged.
 func truncationError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errTruncated

@@ -7,15 +7,15 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CheckTool reports parameters of a Tool that its Go function would refuse, and such as it wants and the Tool does not
-// have. A Tool that names no parameters leaves them to the function.
+// CheckTool reports parameters of a Tool that its Go function would refuse, and parameters that the function wants and
+// the Tool lacks. A Tool that names no parameters leaves them to the function.
 func (r *Registry) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	name, _ := spec.(string)
 	f, ok := r.Lookup(name)
 	if !ok || t.AllowsExtraParams {
 		return nil
 	}
-	form, _ := jsonval.Decode(f.Parameters) // which were encoded when the function was registered
+	form, _ := jsonval.Decode(f.Parameters) // encoded by Register, so it never fails
 	props := jsonval.AsObject(jsonval.At(form, "properties"))
 	for _, p := range jsonval.SortedKeys(t.SchemaByParam) {
 		at, known := jsonval.JSONPathWithKey(".properties", p), props[p] != nil

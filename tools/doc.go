@@ -7,6 +7,6 @@
 // Invariants:
 //   - A function sees only parameters that fit its schema; Call refuses others with a final error.
 //   - Numbers keep their digits in both directions, if the Go type can hold them.
-//   - A function's panic is its final error, and never the worker's.
-//   - An error is retried unless it, or one that it wraps, is final (Final).
+//   - A function's panic becomes its final error, and never ends the worker.
+//   - An error is retried unless it, or an error that it wraps, is final (Final).
 package tools

@@ -2,7 +2,7 @@ package tools
 
 import "errors"
 
-// Final marks an error that a further attempt would only repeat. A nil error stays nil.
+// Final marks an error as one that a further attempt would only repeat. A nil error stays nil.
 func Final(err error) error {
 	if err == nil || IsFinal(err) {
 		return err
@@ -23,15 +23,15 @@ func (e *finalError) Error() string { return e.err.Error() }
 func (e *finalError) Unwrap() error { return e.err }
 func (e *finalError) Final() bool   { return true }
 
-// PanicError is a tool's panic as an error. The stack is not in the error's text: it goes into the details of the
+// PanicError is a tool's panic as an error. Its text does not contain the stack, which goes into the details of the
 // failure.
 type PanicError struct {
 	Value string // the panic's value as text
 	Stack string
 }
 
-// Error names the panic's value.
+// Error returns the panic's value.
 func (e *PanicError) Error() string { return "panicked: " + e.Value }
 
-// StackTrace is where it panicked.
+// StackTrace returns the stack of the panic.
 func (e *PanicError) StackTrace() string { return e.Stack }

@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// fitValue checks what decoding into a Go type would let pass (names in another case, absent fields) and returns the
-// value as it decodes: an optional null is left out, a whole number such as 3.0 is 3.
+// fitValue checks what decoding into a Go type would not (names in another case, absent fields), and returns the value
+// to decode: an optional null is left out, and a whole number such as 3.0 becomes 3.
 func fitValue(s *jsonschema.Schema, v any, path string) (any, error) {
 	if s == nil {
 		return v, nil
@@ -71,8 +71,8 @@ func fitObject(s *jsonschema.Schema, v jsonval.Object, path string) (any, error)
 	return out, nil
 }
 
-// fillEmpty puts an empty list or object where Go wrote null for a nil slice or
-// map and the schema has no null.
+// fillEmpty replaces the null that Go writes for a nil slice or map by an empty list or object, where the schema allows
+// no null.
 func fillEmpty(s *jsonschema.Schema, v any) any {
 	if s == nil {
 		return v
@@ -100,8 +100,8 @@ func fillEmpty(s *jsonschema.Schema, v any) any {
 	return v
 }
 
-// allowsType reports whether the schema's type includes the named one. A schema without a type includes everything, but
-// does not ask for whole numbers.
+// allowsType reports whether the schema's type includes the named one. A schema without a type includes null, but does
+// not ask for whole numbers.
 func allowsType(s *jsonschema.Schema, name string) bool {
 	if s.Type == "" && len(s.Types) == 0 {
 		return name == "null"

@@ -19,11 +19,10 @@ import (
 	"processidea/tools/runner"
 )
 
-// Registry knows tools by name. It is filled before it is used: reading it
-// from several goroutines is safe once nothing registers any more.
+// Registry holds tools by name. It is filled before it is used; then concurrent reads are safe.
 type Registry struct {
 	tools map[string]*Tool
-	watch func(in runner.Input, result any, err error) // nil: nobody watches
+	watch func(in runner.Input, result any, err error) // nil if nobody watches
 }
 
 // NewRegistry returns an empty registry.
@@ -31,8 +30,8 @@ func NewRegistry() *Registry {
 	return &Registry{tools: map[string]*Tool{}}
 }
 
-// Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that
-// JSON can hold. It panics on a name that is taken or unfit and on types without a schema.
+// Register adds fn as the tool name. In is a struct or a map with string keys; Out is anything that JSON can represent.
+// It panics if the name is taken or invalid, or if a type has no schema.
 func Register[In, Out any](r *Registry, name string, fn func(context.Context, In) (Out, error), opts ...Option) {
 	s := settings{Tool: Tool{Name: name}, typeSchemas: maps.Clone(defaultTypeSchemas)}
 	for _, o := range opts {
@@ -64,7 +63,7 @@ func (r *Registry) add(t *Tool) {
 	r.tools[t.Name] = t
 }
 
-// Include adds the tools of another registry, which may be nil. It panics on a name that is taken.
+// Include adds the tools of another registry, which may be nil. It panics if a name is taken.
 func (r *Registry) Include(other *Registry) {
 	if other == nil {
 		return
@@ -95,7 +94,7 @@ func (r *Registry) Names() []string {
 	return jsonval.SortedKeys(r.tools)
 }
 
-// Option adds to a tool what its function does not show.
+// Option sets properties of a tool that its function's types do not show.
 type Option func(*settings)
 
 type settings struct {
@@ -103,11 +102,11 @@ type settings struct {
 	typeSchemas map[reflect.Type]*jsonschema.Schema
 }
 
-// Pure declares that the function has no effect, does no I/O and is quick: it may be run again at will, and as a local
-// activity.
+// Pure declares that the function has no effect, does no I/O and is quick: it may be repeated at will, and run as a
+// local activity.
 func Pure() Option { return func(s *settings) { s.Pure = true } }
 
-// Describe is the tool's description for those who choose among tools.
+// Describe sets the tool's description, for those who choose among tools.
 func Describe(text string) Option { return func(s *settings) { s.Description = text } }
 
 // Undo declares that the tool with a name undoes what the function did. params is a JSON object with that tool's
@@ -128,8 +127,8 @@ func NothingToUndo() Option {
 	return func(s *settings) { s.Undo = &ideafile.Undo{Kind: ideafile.UndoNone} }
 }
 
-// Form gives the Go type T this JSON Schema wherever it occurs in the parameters or the result: an enum, a range. It
-// panics on an invalid schema, and on a number in it that a float64 does not hold.
+// Form sets the JSON Schema of the Go type T, wherever T occurs in the parameters or the result: an enum, a range. It
+// panics on an invalid schema, and on a number in it that a float64 does not hold exactly.
 func Form[T any](schema string) Option {
 	var form jsonschema.Schema
 	err := json.Unmarshal([]byte(schema), &form)
@@ -142,7 +141,7 @@ func Form[T any](schema string) Option {
 	return func(s *settings) { s.typeSchemas[reflect.TypeFor[T]()] = &form }
 }
 
-// checkFloats refuses a number in a schema that would become another: jsonschema.Schema holds numbers as float64.
+// checkFloats refuses numbers in a schema that would change, because jsonschema.Schema holds numbers as float64.
 func checkFloats(schema string) error {
 	v, err := jsonval.Decode([]byte(schema))
 	jsonval.ContainsAny(v, func(v any) bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// defaultTypeSchemas are the types whose JSON is not what their Go kind suggests.
+// defaultTypeSchemas are the schemas of types whose JSON is not what their Go kind suggests.
 var defaultTypeSchemas = map[reflect.Type]*jsonschema.Schema{
 	reflect.TypeFor[json.Number]():     {Type: "number"},
 	reflect.TypeFor[json.RawMessage](): {},
@@ -68,11 +68,11 @@ func dropNull(s *jsonschema.Schema) {
 	}
 }
 
-// encodeSchema is the schema as JSON, its properties in the order of the fields.
+// encodeSchema returns the schema as JSON, with its properties in the order of the fields.
 func encodeSchema(s *jsonschema.Schema) json.RawMessage {
 	b, err := json.Marshal(s)
 	if err != nil {
-		panic(fmt.Sprintf("tools: encode a schema: %v", err)) // reflection made it: it is one
+		panic(fmt.Sprintf("tools: encode a schema: %v", err)) // a schema made by reflection can always be encoded
 	}
 	return b
 }

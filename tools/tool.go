@@ -20,7 +20,7 @@ type Tool struct {
 	Name        string
 	Description string
 	Pure        bool            // no effect, no I/O, quick
-	Undo        *ideafile.Undo  // how it can be undone; nil: unknown
+	Undo        *ideafile.Undo  // how to undo it; nil: unknown
 	Parameters  json.RawMessage // JSON Schema of the parameters, an object
 	Result      json.RawMessage // JSON Schema of the result
 
@@ -28,8 +28,8 @@ type Tool struct {
 	invoke         func(context.Context, json.RawMessage) (any, error)
 }
 
-// Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree. Parameters that do
-// not fit and panics are final errors; else the error is the function's own, with the tool's name before it.
+// Call runs the tool with params, a value tree as decoded with UseNumber, and returns such a tree. Unfit parameters and
+// panics are final errors; any other error is the function's own, prefixed with the tool's name.
 func (t *Tool) Call(ctx context.Context, params jsonval.Object) (any, error) {
 	result, err := t.call(ctx, params)
 	if err != nil {
@@ -60,8 +60,8 @@ func (t *Tool) call(ctx context.Context, params jsonval.Object) (result any, err
 	return result, nil
 }
 
-// numberBounds are the bounds for parameters and results: libraries behind the tools spend minutes on greater numbers,
-// or panic. 1e308 written out has 309 characters.
+// numberBounds are the bounds for numbers in parameters and results: libraries behind the tools spend minutes on
+// greater numbers, or panic. 1e308 written out has 309 characters.
 var numberBounds = jsonval.DecodeLimits{MaxNumberLen: 400, IntegersFitFloat64: true}
 
 func (t *Tool) encodeParams(params jsonval.Object) (json.RawMessage, error) {

@@ -20,9 +20,9 @@ import (
 // workflow.
 const InlineThreshold = 8 << 10
 
-// What every claim in a history holds; the names are never changed. A claim names the driver and the digest of the
-// payload, or of the list of its pieces, and, if it is encrypted, the id of its key, and the process with whose data
-// key it is encrypted once more.
+// The members of every claim in a history; these names never change. A claim names the driver and the digest of the
+// payload, or of the list of its pieces. For an encrypted payload it also names the id of the key and, if a data key
+// encrypts the payload once more, the process that this data key belongs to.
 const (
 	driverName  = "processidea-blobs"
 	claimDigest = "sha256"
@@ -47,8 +47,8 @@ func (driver) Name() string { return driverName }
 // Type names the kind of driver.
 func (driver) Type() string { return driverName }
 
-// SelectDriver leaves answers to queries inline: ours, which are marked even where they are encrypted, and what a
-// workflow tells the Temporal UI about itself, such as its current details.
+// SelectDriver keeps answers to queries inline: this project's, which are marked even when they are encrypted, and
+// those of workflows to the Temporal UI, such as current details.
 func (d driver) SelectDriver(_ converter.StorageDriverSelectContext,
 	p *commonpb.Payload) (converter.StorageDriver, error) {
 	m := p.GetMetadata()
@@ -80,7 +80,7 @@ func (d driver) Store(c converter.StorageDriverStoreContext,
 }
 
 func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.StorageDriverClaim) error {
-	// Deterministic, so that what is the same has the same digest.
+	// Deterministic, so that equal payloads have the same digest.
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
 	if err != nil {
 		return fmt.Errorf("blobs: encode payload: %w", err)
@@ -91,7 +91,7 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	if owned {
 		claim.ClaimData[claimOwner] = ownerIn(ctx)
 	}
-	if id, ok := encryption.KeyOf(p); ok { // no two of these share a piece
+	if id, ok := encryption.KeyOf(p); ok { // encrypted payloads share no pieces
 		claim.ClaimData[claimKey] = id
 		if !owned {
 			put = d.store.putSealed
@@ -104,8 +104,9 @@ func (d driver) put(ctx context.Context, p *commonpb.Payload, claim *converter.S
 	return err
 }
 
-// CheckStorable makes sure that a payload can be kept: it puts it into the store as the Temporal client is about to,
-// which tries once and then fails the task. An encrypted payload never looks the same twice, and is taken away again.
+// CheckStorable checks that a payload can be stored: it puts the payload into the store as the Temporal client is about
+// to, because the client tries only once and then fails the task. An encrypted payload has different bytes each time,
+// so it is removed again.
 func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 	if proto.Size(p) < InlineThreshold {
 		return nil
@@ -128,7 +129,7 @@ func (s *Store) CheckStorable(ctx context.Context, p *commonpb.Payload) error {
 	return s.Remove(ctx, plainLocation(digest).name)
 }
 
-// Retrieve gives back what Store put.
+// Retrieve returns the payloads that Store put.
 func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 	claims []converter.StorageDriverClaim) ([]*commonpb.Payload, error) {
 	payloads := make([]*commonpb.Payload, len(claims))
@@ -156,7 +157,7 @@ func (d driver) Retrieve(c converter.StorageDriverRetrieveContext,
 	return payloads, nil
 }
 
-// referenceType marks a payload that refers to one in the store.
+// referenceType is the message type of a payload that refers to one in the store.
 var referenceType = string((*sdkpb.ExternalStorageReference)(nil).ProtoReflect().Descriptor().FullName())
 
 // EachPayload visits every payload of a message.
@@ -173,11 +174,11 @@ func EachPayload(ctx context.Context, m proto.Message, visit func(*commonpb.Payl
 	})
 }
 
-// KeyOfClaim returns the id of the key that encrypts a payload in the store, from the payload's claim; empty if the
-// argument is not such a claim.
+// KeyOfClaim returns the id of the key that encrypts a stored payload, from the payload's claim; empty if p is no such
+// claim.
 func KeyOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimKey] }
 
-// OwnerOfClaim returns the process whose data key encrypts a payload in the store; empty if no data key does.
+// OwnerOfClaim returns the process whose data key encrypts a stored payload; empty if no data key does.
 func OwnerOfClaim(p *commonpb.Payload) string { return claimOf(p)[claimOwner] }
 
 // Resolve returns the payload that a claim refers to, and any other payload unchanged. Temporal's SDK does so for

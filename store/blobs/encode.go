@@ -6,8 +6,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// EncodeRestored gives jsonval.Encode of what Restore makes of a value, piece by piece, and holds one stored value at a
-// time. A piece is to be used at once: its bytes are used again.
+// EncodeRestored passes jsonval.Encode of a restored value to give, piece by piece, and keeps one stored value in
+// memory at a time. give must not retain a piece: its buffer is reused.
 func (s *Store) EncodeRestored(ctx context.Context, v any, give func(data []byte)) error {
 	if _, stored := jsonval.AsBlobHandle(v); stored {
 		whole, err := s.Restore(ctx, v)
@@ -44,7 +44,7 @@ func (s *Store) encodeObject(ctx context.Context, m jsonval.Object, give func(da
 	for k, v := range jsonval.Sorted(m) {
 		give([]byte(separator))
 		name := k
-		if len(m) == 1 { // it may be escaped
+		if len(m) == 1 { // the key may be escaped
 			one := jsonval.UnescapeBlobHandles(jsonval.Object{k: nil}).(jsonval.Object)
 			for name = range one { //nolint:revive // there is one
 			}

@@ -13,14 +13,14 @@ import (
 	"processidea/store/encryption"
 )
 
-// location is where a value is stored: encrypted with a key, or, where that is nil, as it is.
+// location is where a value is stored: encrypted with key, or unencrypted if key is nil.
 type location struct {
 	name, digest string
 	key          *encryption.Key
 }
 
-// locations are all places where a value may be: encrypted with the data key of the process that the context is for,
-// with each of the keys, and unencrypted, because a store may be older than data keys, and than its keys.
+// locations returns all places where a value may be stored: encrypted with the data key of the context's process,
+// encrypted with each of the keys, and unencrypted, because a store may be older than its data keys or its keys.
 func (s *Store) locations(ctx context.Context, digest string) (all []location, err error) {
 	own, err := s.dataKey(ctx)
 	if err != nil {
@@ -35,8 +35,8 @@ func (s *Store) locations(ctx context.Context, digest string) (all []location, e
 	return append(all, plainLocation(digest)), nil
 }
 
-// currentLocation is where a value is put now. A value that is stored elsewhere is put here again, so that old keys go
-// out of use.
+// currentLocation returns where a value is written now. A value that is stored elsewhere is written here again, so that
+// old keys go out of use.
 func (s *Store) currentLocation(ctx context.Context, digest string) (location, error) {
 	key, err := s.keyToWrite(ctx)
 	if key == nil || err != nil {
@@ -45,7 +45,7 @@ func (s *Store) currentLocation(ctx context.Context, digest string) (location, e
 	return encryptedWith(key, digest), nil
 }
 
-// keyToWrite is the key with which something is encrypted now; nil: with none.
+// keyToWrite returns the key that encrypts what is written now; nil if nothing is encrypted.
 func (s *Store) keyToWrite(ctx context.Context) (*encryption.Key, error) {
 	if s.keys == nil {
 		return nil, nil
@@ -60,19 +60,19 @@ func (s *Store) keyToWrite(ctx context.Context) (*encryption.Key, error) {
 	return own, err
 }
 
-// The folders of values: as they are, and encrypted, by the ids of their keys.
+// The folders of values: unencrypted, and encrypted, by the ids of their keys.
 const (
 	plainFolder     = "sha256/"
 	encryptedFolder = "encrypted/"
 )
 
-// plainLocation is where a value is stored that the store did not encrypt. Values are spread over 256 folders.
+// plainLocation returns where a value is stored that the store does not encrypt. Values are spread over 256 folders.
 func plainLocation(digest string) location {
 	return location{name: plainFolder + digest[:2] + "/" + digest, digest: digest}
 }
 
-// encryptedWith is where a value lies that is encrypted with a key: not under its digest, from which a short value
-// could be guessed.
+// encryptedWith returns where a value is stored that a key encrypts. Its name is not its digest, from which a short
+// value could be guessed.
 func encryptedWith(key *encryption.Key, digest string) location {
 	folder := encryptedFolder + key.ID + "/"
 	if key.Owner != "" {
@@ -87,13 +87,13 @@ func (s *Store) putSealed(ctx context.Context, data []byte) (string, error) {
 	return s.put(ctx, data, true)
 }
 
-// getSealed gets what putSealed put.
+// getSealed reads what putSealed stored.
 func (s *Store) getSealed(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, true)
 }
 
-// What encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is copied over
-// another does not open there.
+// The contexts that encrypted bytes are bound to: a value to its digest, a named object to its name. A file that is
+// copied over another cannot be decrypted there.
 const (
 	boundValue = "processidea value 1 "
 	boundName  = "processidea name 1 "
@@ -114,7 +114,7 @@ func (s *Store) openAt(at location, data []byte) ([]byte, error) {
 	return openedData(at.key.Open(data, boundValue+at.digest))
 }
 
-// openedData is what Open gave, for what the store keeps.
+// openedData returns the results of Open, with ErrAltered wrapped in the store's own ErrChanged.
 func openedData(plain []byte, err error) ([]byte, error) {
 	if errors.Is(err, encryption.ErrAltered) {
 		return nil, fmt.Errorf("%w: %w", ErrChanged, err)
@@ -122,8 +122,8 @@ func openedData(plain []byte, err error) ([]byte, error) {
 	return plain, err
 }
 
-// These begin an encrypted named object; the id of the key, or the process whose data key it is, and a line end follow.
-// JSON never begins like this.
+// The headers of encrypted named objects. The id of the key (encryptedHeader) or the owner of the data key (ownHeader)
+// and a line end follow. JSON never begins like this.
 const (
 	encryptedHeader = "processidea encrypted 1 "
 	ownHeader       = "processidea encrypted 2 "
@@ -185,7 +185,7 @@ func (s *Store) NoteKeys(ctx context.Context) error {
 	return nil
 }
 
-// checkKeys compares the keys with those in use. Opened without keys, the store would write unencrypted what should be
+// checkKeys compares the keys with those in use. Without keys, the store would write unencrypted what should be
 // encrypted; with another key under the same id, it would write what nobody can read any more.
 func (s *Store) checkKeys(ctx context.Context) error {
 	missing, err := s.missingKeys(ctx)
@@ -213,7 +213,7 @@ func (s *Store) checkKeys(ctx context.Context) error {
 	return nil
 }
 
-// missingKeys lists the keys in use that are not here.
+// missingKeys lists the keys in use that this program does not have.
 func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
 	var ids []string
 	items, err := s.ListUnder(ctx, keysInUseFolder)
@@ -225,7 +225,8 @@ func (s *Store) missingKeys(ctx context.Context) ([]string, error) {
 	return ids, err
 }
 
-// notFoundError is the error of a value that was not found: if keys are missing, it may be there all the same.
+// notFoundError returns the error for a value that was not found. If keys are missing, the value may exist all the
+// same.
 func (s *Store) notFoundError(ctx context.Context) error {
 	missing, err := s.missingKeys(ctx)
 	if err == nil && len(missing) == 0 {

@@ -15,9 +15,9 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// A folder may vanish under a program that works with it: a disk that is not mounted, or unmounted. What is mounted
-// over leaves an empty folder behind, which looks like a store that nobody has used yet. So a store has a mark, an
-// object with an id of its own, made before anything else is written; who has seen it once waits while it is not there.
+// A folder may vanish under a program that works with it, because a disk is not mounted, or is unmounted. The mount
+// point is then an empty folder, which looks like a new store. So a store has a mark, an object with an id of its own,
+// which is written before anything else. A program that has seen the mark waits while it is missing.
 
 // markName is the object that holds the id. It is not a hidden file, so that a copy of the store's files includes it.
 const markName = "process-idea-store"
@@ -26,12 +26,11 @@ const markText = "This is the id of this store of Process Idea, made when it was
 	"the store waits while\n" +
 	"this file is missing or names another id, as if the store were not there. Copy it along with the rest.\n"
 
-// ErrUnavailable means that the store that was opened is not at its place now. It passes by itself once the store is
-// back.
+// ErrUnavailable means that the opened store is not at its place now. The error goes away once the store is back.
 var ErrUnavailable = errors.New("the store is not there")
 
-// ID gives the id of the store, by which programs tell whether they work with the same one; empty where nobody has
-// written to it yet.
+// ID returns the id of the store, by which programs tell whether they use the same one; empty if the store has never
+// been written to.
 func (s *Store) ID() string {
 	id, _ := s.id.Load().(string)
 	return id
@@ -43,7 +42,7 @@ func (s *Store) EnsureID(ctx context.Context) (err error) {
 	opened := s.ID()
 	err = s.ensureMarked(ctx)
 	if err == nil && opened == "" {
-		err = s.checkKeys(ctx) // it may not have been there when it was opened
+		err = s.checkKeys(ctx) // the store may have been missing when it was opened
 	}
 	return err
 }
@@ -82,7 +81,7 @@ func (s *Store) checkUnchanged(ctx context.Context) error {
 	return s.compareMark(ctx)
 }
 
-// compareMark compares the mark with the one that was seen before.
+// compareMark compares the mark with the id that was seen before.
 func (s *Store) compareMark(ctx context.Context) error {
 	known := s.ID()
 	if known == "" {
@@ -104,7 +103,7 @@ func (s *Store) compareMark(ctx context.Context) error {
 	return nil
 }
 
-// readMark reads the store's id; empty where it has no mark.
+// readMark reads the store's id; empty if the store has no mark.
 func (s *Store) readMark(ctx context.Context) (string, error) {
 	var data []byte
 	var err error
@@ -150,7 +149,7 @@ func (s *Store) Unused() (bool, error) {
 	return len(entries) == 0, nil
 }
 
-// makeFile makes a file at once and whole, unless there is one: of several programs that try, one succeeds.
+// makeFile creates a complete file atomically, unless the file exists: of several programs that try, one succeeds.
 func makeFile(path string, data []byte) error {
 	return placeFile(path, data, func(draft string) error {
 		err := os.Link(draft, path)
@@ -161,7 +160,7 @@ func makeFile(path string, data []byte) error {
 	})
 }
 
-// placeFile writes a file under another name beside its own, and has it placed.
+// placeFile writes a temporary file in the same folder, and calls place to give it its final name.
 func placeFile(path string, data []byte, place func(draft string) error) error {
 	folder := filepath.Dir(path)
 	if err := os.MkdirAll(folder, 0o700); err != nil {

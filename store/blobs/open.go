@@ -21,8 +21,8 @@ import (
 // Option changes how a store is opened.
 type Option func(*Store)
 
-// WithKeys encrypts all that is written with the first of the keys, and reads what any of them encrypted, and what was
-// written without. Nil keys encrypt nothing.
+// WithKeys encrypts everything that is written with the first of the keys. Data that any of the keys encrypted, and
+// unencrypted data, can be read. Nil keys encrypt nothing.
 func WithKeys(k *encryption.Keys) Option { return func(s *Store) { s.keys = k } }
 
 // WithCache bounds the values that the store keeps in memory, in bytes; 0: DefaultCacheBytes.
@@ -30,18 +30,18 @@ func WithCache(bytes int) Option {
 	return func(s *Store) { s.cache = newCache(cmp.Or(bytes, DefaultCacheBytes)) }
 }
 
-// WithoutSync leaves it to the operating system when it brings a folder's files to the disk: for tests, which need not
-// outlast a power cut.
+// WithoutSync lets the operating system decide when a folder's files reach the disk: for tests, which need not survive
+// a power cut.
 func WithoutSync() Option { return func(s *Store) { s.unsynced = true } }
 
-// Place is where the store is, as it was opened.
+// Place returns the place of the store, as passed to Open.
 func (s *Store) Place() string { return s.place }
 
-// Keys are those that the store was opened with; nil where it does not encrypt.
+// Keys returns the keys that the store was opened with; nil if it does not encrypt.
 func (s *Store) Keys() *encryption.Keys { return s.keys }
 
-// Open opens a store: a folder's path, which is made when it is missing, or a bucket's URL (file://, mem://, …). A
-// store that holds encrypted values is not opened without keys, nor with another key under the id of one of its own.
+// Open opens a store: a folder's path, which is created if it is missing, or a bucket's URL (file://, mem://, …). It
+// fails for a store with encrypted values if keys are missing, or if a key differs from the store's key of the same id.
 func Open(ctx context.Context, place string, options ...Option) (s *Store, err error) {
 	defer wrapError(&err, "open %s", place)
 	if s, err = openBucket(ctx, place); err != nil {
@@ -84,9 +84,9 @@ func openBucket(ctx context.Context, place string) (*Store, error) {
 	return s, nil
 }
 
-// bucketURL gives the URL under which gocloud opens a place, and the folder that it is, if it is one. A folder's files
-// are made beside those that they become, so that they can be renamed; one that is named by its path has no file of
-// attributes beside every value.
+// bucketURL returns the URL by which gocloud opens a place, and the folder if the place is one. Temporary files are
+// created in the folders of their final names, so that they can be renamed. A folder given by its path gets no
+// attribute files beside the values.
 func bucketURL(place string) (address, folder string, err error) {
 	if !strings.Contains(place, "://") {
 		folder, err = filepath.Abs(place)
@@ -96,7 +96,7 @@ func bucketURL(place string) (address, folder string, err error) {
 		u := url.URL{Scheme: fileblob.Scheme, Path: filepath.ToSlash(folder), RawQuery: "metadata=skip&no_tmp_dir=true"}
 		return u.String(), folder, err
 	}
-	// Opening reports what cannot be read.
+	// A malformed URL is reported when it is opened.
 	u, err := url.Parse(place)
 	if ours := err == nil && u.Scheme == fileblob.Scheme; !ours {
 		return place, "", nil
@@ -113,5 +113,5 @@ func bucketURL(place string) (address, folder string, err error) {
 	return u.String(), folder, err
 }
 
-// Close lets go of the store.
+// Close closes the store.
 func (s *Store) Close() error { return s.bucket.Close() }

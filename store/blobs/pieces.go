@@ -15,9 +15,9 @@ import (
 	"processidea/internal/safego"
 )
 
-// A workflow that continues as new carries over all that it knows, and most of that it had carried before. So a large
-// payload is cut into pieces at places that depend on its content, and pieces that two payloads share are stored once,
-// wherever they are.
+// A workflow that continues as new carries over all that it knows, most of which it had carried before. So a large
+// payload is cut into pieces at places that depend on its content, and pieces that several payloads share are stored
+// once.
 
 // Bounds of pieces, in bytes.
 const (
@@ -28,7 +28,7 @@ const (
 	maxPieceTransfers = 16
 )
 
-// putPieces stores bytes in pieces, and gives the digest of the list of them: their digests, a line each.
+// putPieces stores bytes in pieces, and returns the digest of the list of their digests, one a line.
 func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 	pieces, err := cutPieces(data)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Store) putPieces(ctx context.Context, data []byte) (string, error) {
 	return s.Put(ctx, []byte(strings.Join(list, "\n")))
 }
 
-// getPieces reads what putPieces has stored.
+// getPieces reads bytes that putPieces stored.
 func (s *Store) getPieces(ctx context.Context, digest string) ([]byte, error) {
 	data, err := s.Get(ctx, digest)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Store) getPieces(ctx context.Context, digest string) ([]byte, error) {
 	return s.Join(ctx, PiecesOf(data), s.Get)
 }
 
-// PiecesOf reads a list of pieces; nil where the bytes are none.
+// PiecesOf parses a list of pieces; nil if the bytes are not such a list.
 func PiecesOf(data []byte) []string {
 	if len(data)%(2*sha256.Size+1) != 2*sha256.Size {
 		return nil
@@ -68,7 +68,7 @@ func PiecesOf(data []byte) []string {
 	return list
 }
 
-// Join puts pieces together again, each as get reads it.
+// Join reads pieces with get and concatenates them.
 func (s *Store) Join(ctx context.Context, list []string,
 	get func(context.Context, string) ([]byte, error)) ([]byte, error) {
 	pieces := make([][]byte, len(list))
@@ -82,7 +82,7 @@ func (s *Store) Join(ctx context.Context, list []string,
 	return bytes.Join(pieces, nil), nil
 }
 
-// cutPieces gives the pieces of some bytes, in order.
+// cutPieces cuts bytes into pieces, in order.
 func cutPieces(data []byte) (pieces [][]byte, err error) {
 	c, err := chunkers.NewChunker("fastcdc", bytes.NewReader(data),
 		&chunkers.ChunkerOpts{MinSize: minPieceBytes, NormalSize: averagePieceBytes, MaxSize: maxPieceBytes})

@@ -16,12 +16,12 @@ import (
 	"processidea/store/encryption"
 )
 
-// With keys, what belongs to a process is encrypted with a data key of its own, which the store's keys wrap: who
-// destroys the data key makes all of it unreadable, wherever copies of it lie. Whom something belongs to is said by the
-// context in which it is written or read (ForProcess). An instance, a part and a delegate belong to the process that
-// somebody started. Without keys everything lies together, and what is the same is stored once for all processes.
+// With keys, the data of a process is encrypted with a data key of its own, which the store's keys wrap. Destroying the
+// data key makes all of it unreadable, including copies. The context of a read or write says which process the data
+// belongs to (ForProcess). Instances, parts and delegates belong to their root process. Without keys, the data of all
+// processes is stored together, and equal values are stored once.
 
-// Folders of what belongs to processes: values, and wrapped data keys.
+// Folders of what belongs to processes: values and wrapped data keys.
 const (
 	processFolder = "processes/"
 	dataKeyFolder = "datakeys/"
@@ -33,32 +33,32 @@ const destroyedKeyText = "processidea data key destroyed\n"
 // movedKeyText replaces a data key that was superseded; the owner of the new key and a line end follow.
 const movedKeyText = "processidea data key moved "
 
-// ErrForgotten means that what a process worked on was forgotten: nothing of it can be read or written any more.
+// ErrForgotten means that the contents of a process were forgotten: nothing of it can be read or written any more.
 var ErrForgotten = errors.New("what the process worked on was forgotten")
 
-// DataKeyError is for what cannot be read or written because the data key of its process cannot be used. It wraps
-// ErrForgotten where that was destroyed, and ErrMissing or ErrChanged where it is lost.
+// DataKeyError says that something cannot be read or written because the data key of its process cannot be used. It
+// wraps ErrForgotten if the key was destroyed, and ErrMissing or ErrChanged if the key is lost.
 type DataKeyError struct {
 	Process string
-	Name    string // under which the data key lies
+	Name    string // of the data key in the store
 	Cause   error
 }
 
 // Error names the process.
 func (e *DataKeyError) Error() string { return fmt.Sprintf("data key of %s: %s", e.Process, e.Cause) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *DataKeyError) Unwrap() error { return e.Cause }
 
 type ownerKey struct{}
 
-// ForProcess returns a context whose reads and writes belong to a process. The id may name an instance, a part or a
-// delegate of it. With an empty id they belong to no process, and are encrypted with the store's own key.
+// ForProcess returns a context whose reads and writes belong to a process. The id may be that of an instance, a part or
+// a delegate of the process. With an empty id they belong to no process, and are encrypted with the store's own key.
 func ForProcess(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, ownerKey{}, RootOf(id))
 }
 
-// RootOf is the process that somebody started, to which an instance, a part or a delegate belongs.
+// RootOf returns the root process of an instance, a part or a delegate.
 func RootOf(id string) string {
 	root, _, _ := strings.Cut(id, "/")
 	return root
@@ -69,7 +69,7 @@ func ownerIn(ctx context.Context) string {
 	return owner
 }
 
-// dataKey returns the data key of the context's process; nil without a key or a process.
+// dataKey returns the data key of the context's process; nil if there is no such key, or no process.
 func (s *Store) dataKey(ctx context.Context) (*encryption.Key, error) {
 	return s.dataKeyOf(ctx, ownerIn(ctx))
 }
@@ -98,7 +98,7 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
 	}
 	if err == nil && opened == nil {
-		err = ErrMissing // the one that took its place
+		err = ErrMissing // the key that replaced it is gone
 	}
 	if err != nil {
 		return nil, &DataKeyError{owner, dataKeyName(owner), err}
@@ -107,8 +107,8 @@ func (s *Store) dataKeyOf(ctx context.Context, owner string) (*encryption.Key, e
 	return opened, nil
 }
 
-// makeDataKey returns the data key of the context's process, and makes one if there is none. If several programs make
-// one at the same time, all use the key of the one that succeeds.
+// makeDataKey returns the data key of the context's process, and creates it if there is none. If several programs
+// create one at the same time, all use the key of the program that succeeds.
 func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 	owner := ownerIn(ctx)
 	known, err := s.dataKeyOf(ctx, owner)
@@ -125,7 +125,7 @@ func (s *Store) makeDataKey(ctx context.Context) (*encryption.Key, error) {
 	return s.dataKeyOf(ctx, owner)
 }
 
-// makeObject writes an object unless one is there.
+// makeObject writes an object unless it exists.
 func (s *Store) makeObject(ctx context.Context, name string, data []byte) error {
 	if err := s.ensureMarked(ctx); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (s *Store) makeObject(ctx context.Context, name string, data []byte) error 
 	return s.makeHere(ctx, name, data)
 }
 
-// makeHere is makeObject in a store that is known to be there.
+// makeHere is makeObject without the check that the store is there.
 func (s *Store) makeHere(ctx context.Context, name string, data []byte) error {
 	if s.folder != "" {
 		return makeFile(filepath.Join(s.folder, filepath.FromSlash(name)), data)
@@ -171,7 +171,7 @@ func (s *Store) OwnedValues(ctx context.Context, process string) ([]Item, error)
 }
 
 // Forget destroys the data key of a process, and removes what was encrypted with it. Nothing can be written for the
-// process any more. Doing it again completes it.
+// process any more. After an interruption, calling Forget again completes it.
 func (s *Store) Forget(ctx context.Context, process string) error {
 	owners, err := s.ownersOf(ctx, process)
 	if err != nil {
@@ -202,14 +202,13 @@ func (s *Store) retireKey(ctx context.Context, owner, says string) error {
 	return err
 }
 
-// RemoveDataKey removes what is left of the data key of a process that nothing is known of any more.
+// RemoveDataKey removes the data key, or what replaced it, of a process of which nothing else is left.
 func (s *Store) RemoveDataKey(ctx context.Context, process string) error {
 	s.dataKeys.Remove(process)
 	return s.Remove(ctx, dataKeyName(process))
 }
 
-// overwriteObject writes over an object, in a folder over its very bytes, before a file that says what became of it
-// takes its place.
+// overwriteObject replaces an object by a text. In a folder it first zeroes the bytes of the file.
 func (s *Store) overwriteObject(ctx context.Context, name, says string) error {
 	if s.folder != "" {
 		if err := overwriteWithZeros(filepath.Join(s.folder, filepath.FromSlash(name))); err != nil {
@@ -235,5 +234,5 @@ func overwriteWithZeros(path string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// IsOwned reports whether what lies under a name is encrypted with the data key of a process.
+// IsOwned reports whether the name is that of a value that a process's data key encrypts.
 func IsOwned(name string) bool { return strings.HasPrefix(name, processFolder) }

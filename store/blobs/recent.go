@@ -6,31 +6,32 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Recent keeps what was used last, by a key, up to so many bytes in all. It is safe for concurrent use.
+// Recent is a cache of the most recently used values, by key, bounded by their total size. It is safe for concurrent
+// use.
 type Recent[V any] struct {
 	mu        sync.Mutex
-	lru       *simplelru.LRU[string, V] // guarded by mu, as is what follows
-	usedBytes int                       // bytes
+	lru       *simplelru.LRU[string, V] // guarded by mu, like usedBytes
+	usedBytes int                       // the sum of the sizes
 	room      int
 	size      func(V) int
 }
 
-// NewRecent keeps so many entries at most, of so many bytes.
+// NewRecent returns a cache of at most entries values with a total size of at most room bytes, as size measures them.
 func NewRecent[V any](entries, room int, size func(V) int) *Recent[V] {
 	r := &Recent[V]{room: room, size: size}
-	// It fails only for a size below one.
+	// NewLRU fails only for a size below one.
 	r.lru, _ = simplelru.NewLRU(entries, func(_ string, v V) { r.usedBytes -= size(v) })
 	return r
 }
 
-// Get gives what is kept.
+// Get returns the value of a key, and whether the cache has one.
 func (r *Recent[V]) Get(key string) (V, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.lru.Get(key)
 }
 
-// Keep keeps something in place of what was there.
+// Keep stores a value in place of the key's previous one. A value larger than the whole cache is not kept.
 func (r *Recent[V]) Keep(key string, v V) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,14 +45,14 @@ func (r *Recent[V]) Keep(key string, v V) {
 	}
 }
 
-// Remove lets go of one.
+// Remove removes the value of a key.
 func (r *Recent[V]) Remove(key string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lru.Remove(key)
 }
 
-// Purge lets go of all.
+// Purge removes all values.
 func (r *Recent[V]) Purge() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,8 +16,8 @@ const (
 	removalNoticed  = 2 * time.Second
 )
 
-// RemovalSettleTime is how long after AnnounceRemoval every writer knows of it, and has told Temporal of what it had
-// put before.
+// RemovalSettleTime is how long after AnnounceRemoval every writer has seen the announcement, and has reported to
+// Temporal what it had put before.
 const RemovalSettleTime = 5 * time.Second
 
 // removalAnnouncement is what this program knows of the latest announcement of a removal.
@@ -27,8 +27,8 @@ type removalAnnouncement struct {
 	latest  time.Time // zero: there was none
 }
 
-// AnnounceRemoval says that values are about to be removed that are older than the time that it gives, however young
-// they are. What anybody puts RemovalSettleTime after that is not older.
+// AnnounceRemoval announces that values older than the returned time are about to be removed, however young they are. A
+// value that is put later than RemovalSettleTime after it is never older.
 func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
 	defer wrapError(&err, "announce that values are removed")
 	err = s.writeAll(ctx, lastRemovalName,
@@ -42,7 +42,7 @@ func (s *Store) AnnounceRemoval(ctx context.Context) (at time.Time, err error) {
 	return s.lastRemoval(ctx)
 }
 
-// lastRemoval is when somebody last announced that values are removed.
+// lastRemoval returns the time of the latest announcement of a removal.
 func (s *Store) lastRemoval(ctx context.Context) (time.Time, error) {
 	r := &s.removalAnnouncement
 	r.mu.Lock()

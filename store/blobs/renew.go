@@ -12,13 +12,12 @@ import (
 	"processidea/store/encryption"
 )
 
-// renewedMark stands between a process and the number of its data key, from the second one on, in the owner that the
-// data key is made for.
+// renewedMark separates a process and a number in the owner of the process's second and later data keys.
 const renewedMark = "/~"
 
-// Renewal moves the remaining values of a process to another data key, so that copies of the removed ones become
-// unreadable: Value and Named for all that stays, then Finish. Until Finish everything is read as before, and all steps
-// can be repeated.
+// Renewal moves the remaining data of a process to a new data key, so that copies of removed data become unreadable.
+// Call KeepValue and KeepNamed for all that remains, then Finish. Until Finish, everything can be read as before, and
+// every step can be repeated.
 type Renewal struct {
 	store   *Store
 	process string
@@ -26,7 +25,7 @@ type Renewal struct {
 	next    string // owner of the new data key
 }
 
-// RenewDataKey begins a Renewal; nil where the process has no data key. Nobody may write for the process.
+// RenewDataKey begins a Renewal; nil if the process has no data key. Nobody else may write for the process meanwhile.
 func (s *Store) RenewDataKey(ctx context.Context, process string) (*Renewal, error) {
 	s.dataKeys.Remove(process)
 	old, err := s.dataKeyOf(ctx, process)
@@ -46,7 +45,7 @@ func (r *Renewal) withNewKey(ctx context.Context) context.Context {
 	return context.WithValue(ctx, ownerKey{}, r.next)
 }
 
-// KeepValue keeps a value, if it is encrypted with the data key.
+// KeepValue encrypts a value with the new data key, if the previous one encrypts it.
 func (r *Renewal) KeepValue(ctx context.Context, digest string) error {
 	data, err := r.store.readFirst(ctx, []location{encryptedWith(r.old, digest)})
 	if errors.Is(err, ErrMissing) {
@@ -61,7 +60,7 @@ func (r *Renewal) KeepValue(ctx context.Context, digest string) error {
 	return nil
 }
 
-// KeepNamed keeps what lies under a name.
+// KeepNamed encrypts a named object with the new data key.
 func (r *Renewal) KeepNamed(ctx context.Context, name string) error {
 	data, ok, err := r.store.Read(ctx, name)
 	if err == nil && ok {
@@ -70,7 +69,7 @@ func (r *Renewal) KeepNamed(ctx context.Context, name string) error {
 	return err
 }
 
-// Finish destroys the data key that was, and removes what is left of what it encrypted.
+// Finish destroys the previous data keys, and removes the values that they still encrypt.
 func (r *Renewal) Finish(ctx context.Context) error {
 	if _, err := r.store.keyToWrite(r.withNewKey(ctx)); err != nil {
 		return err
@@ -87,8 +86,7 @@ func (r *Renewal) Finish(ctx context.Context) error {
 	return nil
 }
 
-// ownersOf lists what the data keys of a process were made for: the process, and what stands for it since it got
-// another.
+// ownersOf lists the owners of a process's data keys: the process itself, and the owner of each renewed key.
 func (s *Store) ownersOf(ctx context.Context, process string) ([]string, error) {
 	owners := []string{process}
 	items, err := s.ownersUnder(ctx, url.PathEscape(process+renewedMark))

@@ -29,17 +29,17 @@ type Store struct {
 	keyListed atomic.Bool // the bucket says that the primary key is in use
 	unsynced  bool
 	failing   atomic.Bool  // the last write failed
-	refused   atomic.Int64 // the size of what could not be written last
-	// Failed is called for each failed write and read, with its process; empty if it belongs to none. It is set before
-	// the first.
+	refused   atomic.Int64 // bytes of the last failed write, at most maxTrialBytes
+	// Failed is called for each failed write and read, with its process; empty if it belongs to none. It must be set
+	// before the first of them.
 	Failed func(process string, err error)
 
 	id      atomic.Value // a string, once it is known
 	marking sync.Mutex
 
 	cache    cache                         // values by their digests
-	verified *lru.Cache[string, time.Time] // when this program last knew that a value lies whole under a name
-	synced   *lru.Cache[string, struct{}]  // folders whose names will last
+	verified *lru.Cache[string, time.Time] // when this program last saw an intact value, by name
+	synced   *lru.Cache[string, struct{}]  // folders whose names are on the disk
 
 	dataKeys            *lru.Cache[string, *encryption.Key] // by process
 	removalAnnouncement removalAnnouncement
@@ -47,19 +47,19 @@ type Store struct {
 
 const maxVerifiedEntries = 16 << 10
 
-// Freshness bounds the age of a value that Put has just returned: an older one is written again. So a collector that
-// removes only values which are older than this, and which nobody refers to, removes none that is being used.
+// Freshness bounds the age of a value that Put has just returned: an older value is written again. So a collector that
+// removes only unreferenced values older than this never removes a value in use.
 const Freshness = time.Hour
 
-// Why a value cannot be read, other than that the store does not answer or that a key is missing.
+// Reasons why a value cannot be read, other than a store that does not answer or a missing key.
 var (
 	ErrMissing = errors.New("the store has no such value")
 	ErrChanged = errors.New("the bytes have changed")
 	ErrUnfit   = errors.New("the stored value is not what its handle says")
 )
 
-// IsTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that is not
-// here, do not come back.
+// IsTransient reports whether a store's failure may pass by itself. Lost values, and values under a key that this
+// program lacks, do not come back.
 func IsTransient(err error) bool {
 	for _, lost := range []error{ErrMissing, ErrChanged, ErrUnfit, ErrTooLarge, ErrForgotten} {
 		if errors.Is(err, lost) {
@@ -69,7 +69,7 @@ func IsTransient(err error) bool {
 	return !encryption.IsKeyError(err)
 }
 
-// ErrTooLarge means that a value has more bytes than it may, once stored values are put in the places of their handles.
+// ErrTooLarge means that a value exceeds its size limit once its handles are replaced by stored values.
 var ErrTooLarge = errors.New("the value is too large with all that it refers to")
 
 // wrapError prefixes a returned error with the operation that failed.
@@ -86,7 +86,7 @@ func (s *Store) reportFailure(ctx context.Context, err *error) {
 	}
 }
 
-// Put stores bytes and gives their digest: SHA-256 in hex.
+// Put stores bytes and returns their digest: SHA-256 in hex.
 func (s *Store) Put(ctx context.Context, data []byte) (string, error) { return s.put(ctx, data, false) }
 
 func (s *Store) put(ctx context.Context, data []byte, isPlain bool) (digest string, err error) {
@@ -132,7 +132,7 @@ func (s *Store) isStored(ctx context.Context, at location, data []byte, removal 
 	if at.key == nil && a.Size != int64(len(data)) {
 		return false, nil
 	}
-	if at.key == nil && s.folder == "" && len(a.MD5) > 0 { // as the bucket's server reckons it
+	if at.key == nil && s.folder == "" && len(a.MD5) > 0 { // the checksum of the bucket's server
 		sum := md5.Sum(data)
 		return bytes.Equal(a.MD5, sum[:]), nil
 	}
@@ -151,8 +151,8 @@ func (s *Store) writeAt(ctx context.Context, at location, data []byte) error {
 	return s.writeAll(ctx, at.name, data)
 }
 
-// Get reads bytes by their digest, and checks that they are the ones that were put. Where they may have been encrypted
-// with a key that is not here the error is an *encryption.MissingKeyError.
+// Get reads bytes by their digest, and checks that they have it. If a key that this program lacks may have encrypted
+// them, the error is an *encryption.MissingKeyError.
 func (s *Store) Get(ctx context.Context, digest string) ([]byte, error) {
 	return s.get(ctx, digest, false)
 }
@@ -190,14 +190,14 @@ func (s *Store) getUncached(ctx context.Context, digest string, isPlain bool) (d
 		return s.readFirst(ctx, places)
 	}
 	data, err = read()
-	// Another program may have given the process another data key.
+	// Another program may have given the process a new data key.
 	if errors.Is(err, ErrMissing) && s.dataKeys.Remove(ownerIn(ctx)) {
 		data, err = read()
 	}
 	return data, err
 }
 
-// readFirst reads a value from the first place where something lies.
+// readFirst reads a value from the first place that has an object.
 func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error) {
 	for _, at := range places {
 		data, err := s.bucket.ReadAll(ctx, at.name)
@@ -218,12 +218,13 @@ func (s *Store) readFirst(ctx context.Context, places []location) ([]byte, error
 	return nil, s.notFoundError(ctx)
 }
 
-// IsDigest reports whether a text has the form of a digest: SHA-256 in hex, small letters.
+// IsDigest reports whether a text has the form of a digest: SHA-256 in lower-case hex.
 func IsDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// Write stores bytes under a name, for what is looked up by name: the Ideas of a process. The name stays readable.
+// Write stores bytes under a name, for objects that are looked up by name, such as the Ideas of a process. The name
+// stays readable.
 func (s *Store) Write(ctx context.Context, name string, data []byte) (err error) {
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "write %s", name)
@@ -235,7 +236,7 @@ func (s *Store) Write(ctx context.Context, name string, data []byte) (err error)
 }
 
 // Read reads what Write stored under a name; ok is false if there is nothing. The error wraps ErrChanged if the bytes
-// do not open, and is an *encryption.MissingKeyError if their key is not here.
+// cannot be decrypted, and is an *encryption.MissingKeyError if this program lacks their key.
 func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, err error) {
 	defer s.reportFailure(ctx, &err)
 	defer wrapError(&err, "read %s", name)

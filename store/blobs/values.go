@@ -11,12 +11,13 @@ import (
 )
 
 // Offload makes a value from outside fit for State: it stores every part that is larger than jsonval.LargeValueBytes
-// and puts a handle in its place. A value that merely looks like a handle is escaped.
+// and puts a handle in its place. It escapes a value that merely looks like a handle.
 func (s *Store) Offload(ctx context.Context, v any) (any, error) {
 	return s.offload(ctx, jsonval.EscapeBlobHandles(v))
 }
 
-// OffloadMembers is Offload for an object that must stay one, such as a whole State: its members alone are offloaded.
+// OffloadMembers is Offload for an object that must stay an object, such as a whole State: only its members are
+// offloaded.
 func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 	m, ok := v.(jsonval.Object)
 	if !ok {
@@ -25,7 +26,7 @@ func (s *Store) OffloadMembers(ctx context.Context, v any) (any, error) {
 	return eachMember(ctx, m, s.Offload)
 }
 
-// eachMember makes an object of what is made of the members of another.
+// eachMember applies do to every member of an object, and returns the resulting object.
 func eachMember(ctx context.Context, m jsonval.Object,
 	do func(context.Context, any) (any, error)) (any, error) {
 	out := make(jsonval.Object, len(m))
@@ -48,7 +49,7 @@ func (s *Store) OffloadTools(ctx context.Context, tools jsonval.Object) (jsonval
 	return ideafile.NewStoredPalette(h, tools), nil
 }
 
-// PutObject stores an object as it is, handles in it included, and gives its handle.
+// PutObject stores an object unchanged, including the handles in it, and returns its handle.
 func (s *Store) PutObject(ctx context.Context, object jsonval.Object) (h jsonval.BlobHandle, err error) {
 	data := jsonval.Encode(object)
 	h = jsonval.BlobHandle{Size: len(data), ValueType: "object"}
@@ -56,8 +57,8 @@ func (s *Store) PutObject(ctx context.Context, object jsonval.Object) (h jsonval
 	return h, err
 }
 
-// offload looks into objects before it offloads them whole: a small member beside a large one stays where References
-// can reach it.
+// offload offloads the members of an object before the object as a whole: a small member beside a large one stays where
+// References can reach it.
 func (s *Store) offload(ctx context.Context, v any) (any, error) {
 	data := jsonval.Encode(v)
 	if len(data) <= jsonval.LargeValueBytes {
@@ -85,8 +86,8 @@ func (s *Store) Restore(ctx context.Context, v any) (any, error) {
 	return s.RestoreWithin(ctx, v, math.MaxInt)
 }
 
-// RestoreWithin is Restore for a value that may have so many bytes of JSON in all. The error wraps ErrTooLarge if it
-// has more, which is found before more than that is read.
+// RestoreWithin is Restore with a limit for the restored value, in bytes of JSON. The error wraps ErrTooLarge if the
+// value exceeds it, and is returned before more than the limit is read.
 func (s *Store) RestoreWithin(ctx context.Context, v any, limit int) (any, error) {
 	r := restorer{store: s, room: limit}
 	whole, err := r.restore(ctx, v)
@@ -96,7 +97,7 @@ func (s *Store) RestoreWithin(ctx context.Context, v any, limit int) (any, error
 	return jsonval.UnescapeBlobHandles(whole), nil
 }
 
-// restorer puts stored values in the places of their handles.
+// restorer replaces handles by stored values.
 type restorer struct {
 	store *Store
 	room  int // bytes that values may still take
@@ -131,7 +132,7 @@ func (r *restorer) restore(ctx context.Context, v any) (any, error) {
 	return v, nil
 }
 
-// load reads one stored value, which may hold handles of its own, and follows the path into it.
+// load reads one stored value, restores the handles in it, and follows the handle's path into it.
 func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 	if h.PathInValue == "" {
 		if err := r.reserve(h.Size); err != nil {
@@ -161,8 +162,7 @@ func (r *restorer) load(ctx context.Context, h jsonval.BlobHandle) (any, error) 
 	return at, err
 }
 
-// Peek gives the bytes of the stored value that a handle leads to, or leads into, for what is shown of it; none where
-// it cannot be read.
+// Peek returns the bytes of the stored value that a handle refers to, or into, for display; nil if it cannot be read.
 func (s *Store) Peek(ctx context.Context, h jsonval.BlobHandle) []byte {
 	data, err := s.Get(ctx, h.Digest)
 	if err != nil {

@@ -23,10 +23,10 @@ type Item struct {
 	Written time.Time
 }
 
-// Name is the name under which a value lies that was put in such a context.
+// Name returns the name under which Put stores a value in this context.
 func (s *Store) Name(ctx context.Context, digest string) string { return s.Names(ctx, digest)[0] }
 
-// Names are the names under which a value may lie. What belonged to a process that was forgotten has none of its own.
+// Names returns all names that a value may have. Values of a forgotten process have no names of their own.
 func (s *Store) Names(ctx context.Context, digest string) []string {
 	if !IsDigest(digest) {
 		return []string{plainFolder + digest}
@@ -42,7 +42,7 @@ func (s *Store) Names(ctx context.Context, digest string) []string {
 	return names
 }
 
-// HoldsValues reports whether a folder right under the store's own is one of values, or of what opens them.
+// HoldsValues reports whether a top-level folder of the store holds values, or the data keys that decrypt them.
 func HoldsValues(folder string) bool {
 	return folder == plainFolder || folder == encryptedFolder || folder == processFolder || folder == dataKeyFolder
 }
@@ -52,7 +52,7 @@ func (s *Store) ListUnder(ctx context.Context, prefix string) ([]Item, error) {
 	return s.list(ctx, prefix, "")
 }
 
-// Folders lists the folders directly under one, without their contents; each name ends with a slash.
+// Folders lists the folders directly under a prefix, without their contents; each name ends with a slash.
 func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err error) {
 	items, err := s.list(ctx, prefix, "/")
 	for _, i := range items {
@@ -63,7 +63,8 @@ func (s *Store) Folders(ctx context.Context, prefix string) (names []string, err
 	return names, err
 }
 
-// Values lists every value, except values encrypted with keys that are not here: their names are not recognizable.
+// Values lists every value, except values encrypted with keys that this program lacks: their names are not
+// recognizable.
 func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 	parts := []string{plainFolder}
 	for _, id := range s.keys.IDs() {
@@ -94,7 +95,7 @@ func (s *Store) Values(ctx context.Context) (values []Item, err error) {
 	return values, nil
 }
 
-// Unfinished lists what programs that were killed left half written; what others are just writing is among it.
+// Unfinished lists half-written files: those of programs that were killed, and those that are being written now.
 func (s *Store) Unfinished() (items []Item, err error) {
 	defer wrapError(&err, "list unfinished files")
 	if s.folder == "" {
@@ -119,8 +120,8 @@ func (s *Store) Unfinished() (items []Item, err error) {
 // maxRereads is how often a page of a list is read again because a file was renamed or removed at that moment.
 const maxRereads = 100
 
-// list gives the objects of a store, and the folders where a delimiter ends their names. What some program is only
-// writing, or was, is no object.
+// list returns the objects under a prefix, and with a delimiter also the folders whose names it ends. Half-written
+// files are left out.
 func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Item, err error) {
 	defer wrapError(&err, "list %s", prefix)
 	if err := s.checkUnchanged(ctx); err != nil {
@@ -142,7 +143,7 @@ func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Ite
 	}
 }
 
-// Remove removes an object. Removing what is not there is no error.
+// Remove removes an object. It is no error if the object does not exist.
 func (s *Store) Remove(ctx context.Context, name string) error {
 	err := s.bucket.Delete(ctx, name)
 	if err != nil && gcerrors.Code(err) != gcerrors.NotFound {
@@ -153,12 +154,11 @@ func (s *Store) Remove(ctx context.Context, name string) error {
 		s.cache.Remove(path.Base(name))
 		return nil
 	}
-	s.cache.Purge() // the name does not tell the digest
+	s.cache.Purge() // the digest is not known from the name
 	return nil
 }
 
-// RemoveUntouched removes an object that was listed a while ago, unless somebody has written it since: then removed is
-// false.
+// RemoveUntouched removes an object that was listed earlier, unless it was written again since; removed is then false.
 func (s *Store) RemoveUntouched(ctx context.Context, i Item) (removed bool, err error) {
 	a, err := s.bucket.Attributes(ctx, i.Name)
 	switch {

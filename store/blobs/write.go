@@ -14,8 +14,8 @@ import (
 	"gocloud.dev/blob"
 )
 
-// trialName is the object that is written to see whether anything can be. It is as large as a value that does not stay
-// in Temporal's history.
+// trialName is the object that is written to check whether the store can be written. It is larger than InlineThreshold,
+// like the payloads that are stored.
 const trialName = "health/worker"
 
 var trialData = bytes.Repeat([]byte("who wanted to know whether the store can be written wrote this\n"), 1<<10)
@@ -23,19 +23,19 @@ var trialData = bytes.Repeat([]byte("who wanted to know whether the store can be
 // maxTrialBytes bounds what CheckWritableAtRefusedSize writes.
 const maxTrialBytes = 16 << 20
 
-// CheckWritable returns an error where nothing can be written now: it writes something of no meaning.
+// CheckWritable returns an error if the store cannot be written now: it writes a meaningless object.
 func (s *Store) CheckWritable(ctx context.Context) error {
 	return s.Write(ForProcess(ctx, ""), trialName, trialData)
 }
 
-// CheckWritableAtRefusedSize is CheckWritable with as much as could not be written last:
-// where that is large, something small may find room.
+// CheckWritableAtRefusedSize is CheckWritable with an object at least as large as the last failed write, since a small
+// object may find room where a large one does not.
 func (s *Store) CheckWritableAtRefusedSize(ctx context.Context) error {
 	times := 1 + int(s.refused.Load())/len(trialData)
 	return s.Write(ForProcess(ctx, ""), trialName, bytes.Repeat(trialData, times))
 }
 
-// EnsureWritable is CheckWritable where there is reason to doubt; else it costs next to nothing.
+// EnsureWritable is CheckWritable if the last write failed; otherwise it costs next to nothing.
 func (s *Store) EnsureWritable(ctx context.Context) error {
 	if s.failing.Load() {
 		return s.CheckWritable(ctx)
@@ -43,11 +43,9 @@ func (s *Store) EnsureWritable(ctx context.Context) error {
 	return s.checkUnchanged(ctx)
 }
 
-// writeAll writes an object whole, or leaves what was there. In a folder it is in the disk's safe keeping when this
-// returns.
+// writeAll writes a complete object, or leaves the previous one. In a folder it returns once the object is on the disk.
 //
-// blob.Bucket.WriteAll does not do that: where a disk runs full, it gives the object's name to as much as could be
-// written.
+// blob.Bucket.WriteAll does not do that: if the disk runs full, it gives the object's name to a partial file.
 func (s *Store) writeAll(ctx context.Context, name string, data []byte) error {
 	err := s.writeObject(ctx, name, data)
 	if ctx.Err() == nil {
@@ -67,7 +65,7 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 	var file *os.File // nil in a bucket
 	sum := md5.Sum(data)
 	w, err := s.bucket.NewWriter(ctx, name, &blob.WriterOptions{
-		// Said here, so that the file is made now, and is taken away again whatever happens.
+		// With a content type the file is created now, and is removed on any error.
 		ContentType: "application/octet-stream",
 		ContentMD5:  sum[:],
 		BeforeWrite: func(as func(any) bool) error { _ = as(&file); return nil },
@@ -93,7 +91,7 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 	if err := s.syncFolders(path.Dir(name)); err != nil {
 		return err
 	}
-	return s.checkUnchanged(ctx) // else it was written beside the store
+	return s.checkUnchanged(ctx) // otherwise the write went to another folder
 }
 
 // syncFolders makes the name of an object durable, and the name of its folder too if this program has not used it
@@ -129,5 +127,5 @@ func syncFolder(name string) error {
 	return err
 }
 
-// temporaryFile is what a file is called in a folder until it is whole; a program that was killed leaves it.
+// temporaryFile matches the name that a file has until it is complete; a program that was killed leaves such a file.
 var temporaryFile = regexp.MustCompile(`\.[0-9a-f]{1,16}\.tmp$`)

@@ -1,6 +1,6 @@
-// Package buckets links the drivers of stores in buckets: S3 and what speaks its API (s3://), Google Cloud Storage
-// (gs://) and Azure (azblob://). A program imports it for that alone. Libraries do not: the drivers are 380 packages,
-// and who keeps the store in a folder needs none of them.
+// Package buckets links the drivers of stores in buckets: S3 and compatible services (s3://), Google Cloud Storage
+// (gs://) and Azure (azblob://). A program imports it only for that. Libraries do not import it: the drivers are 380
+// packages, which a store in a folder does not need.
 package buckets
 
 import (

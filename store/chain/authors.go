@@ -12,14 +12,14 @@ import (
 	"processidea/model/turn"
 )
 
-// Authors says who wrote the values of the States in one Idea: the same as Blame, of many values at once.
+// Authors answers what Blame answers, for many values of one Idea's States at once.
 type Authors struct {
 	first  ideafile.ContextByInstance // the context of the first Idea
-	states sync.Map                   // the States in it, by token, as they were asked for
+	states sync.Map                   // the States in that context that were asked for, by token
 	writes map[string][]turn.LogEntry
 }
 
-// Authors reads who wrote what up to an Idea of a process. The error wraps ErrNoIdea if there is no such Idea.
+// Authors reads who wrote the States of a process up to Idea at. The error wraps ErrNoIdea if there is no such Idea.
 func (s *Store) Authors(ctx context.Context, process string, at int) (a *Authors, err error) {
 	defer wrapError(&err, "find who wrote in %s", process)
 	manifests, err := s.manifestsUpTo(ctx, process, at)
@@ -47,7 +47,7 @@ func comparePlanOrder(x, y turn.LogEntry) int {
 		cmp.Compare(x.CorrectionNumber, y.CorrectionNumber))
 }
 
-// initial is the State that an instance began with.
+// initial returns the State that an instance began with.
 func (a *Authors) initial(instance string) any {
 	state, known := a.states.Load(instance)
 	if !known {
@@ -57,8 +57,8 @@ func (a *Authors) initial(instance string) any {
 	return state
 }
 
-// AuthorOf gives who wrote the value at a path last: the entry of the log, or else ByStart or ByUnknown. single is
-// false where several wrote parts of it.
+// AuthorOf returns the last author of the value at a path, with the log entry of that write; ByStart or ByUnknown have
+// no entry. single is false where several authors wrote parts of the value.
 func (a *Authors) AuthorOf(instance string, path jsonval.Path) (by string, entry *turn.LogEntry, single bool) {
 	all := jsonval.Filter(a.writes[instance], func(e turn.LogEntry) bool { return e.Path.Overlaps(path) })
 	const maxWrites = 200 // writes that are followed one by one
@@ -79,10 +79,10 @@ func (a *Authors) AuthorOf(instance string, path jsonval.Path) (by string, entry
 	return last.Author, last, !below || !others
 }
 
-// withoutOverwritten leaves out the writes that did not make the value, as a push of another element.
+// withoutOverwritten drops the writes that do not contribute to the value, such as a push of another element.
 func (a *Authors) withoutOverwritten(instance string, path jsonval.Path, all []turn.LogEntry) []turn.LogEntry {
 	list, _ := contributingWrites(a.initial(instance), all, path)
-	if len(list) == 0 { // what is kept elsewhere cannot be followed here: each that wrote there counts
+	if len(list) == 0 { // large values in the store are not restored here: every write to the place counts
 		return all
 	}
 	made := make([]turn.LogEntry, len(list))
@@ -92,7 +92,8 @@ func (a *Authors) withoutOverwritten(instance string, path jsonval.Path, all []t
 	return made
 }
 
-// contributingWrites returns the indexes of the writes that made the value at a path, and the value that they lead to.
+// contributingWrites returns the indexes of the writes that made the value at a path, and the value that results from
+// them.
 func contributingWrites(initial any, all []turn.LogEntry, path jsonval.Path) (list []int, value any) {
 	writes := make([]statelog.Write, len(all))
 	for n, e := range all {

@@ -19,31 +19,31 @@ import (
 	"processidea/store/blobs"
 )
 
-// Blame is who wrote a value of an instance's State.
+// Blame says who wrote a value of an instance's State.
 type Blame struct {
 	Process  string `json:"process"`
 	Instance string `json:"instance"`
 	Path     string `json:"path"`
-	Idea     int    `json:"idea"` // the one that has Value
-	// Sealed is when that Idea was made. What happened since is in the next one.
+	Idea     int    `json:"idea"` // the number of the Idea that has Value
+	// Sealed is when that Idea was made. Later changes are in the next Idea.
 	Sealed time.Time `json:"createdAt,omitzero"`
 	Value  any       `json:"value"`
-	// Removed means that the value is gone: Last removed it.
+	// Removed reports that the value no longer exists: Last removed it.
 	Removed bool `json:"gone,omitempty"`
 	// By is a Call's id, a person (person:NAME), "start" for a value from the beginning, or "unknown" if the log does
-	// not say. For "start", Origin is the Idea that the process was forked from, and Found the Idea of that process, or
+	// not say. For "start", Origin is the Idea that the process was forked from. Found is the Idea of that process, or
 	// of an earlier origin, that has the value; nil if no existing Idea has it.
 	By     string `json:"by"`
 	Origin any    `json:"origin,omitempty"`
 	Found  *Found `json:"found,omitempty"`
-	// Last is the write that counts, Earlier are those before it, the latest first.
+	// Last is the write that counts. Earlier are the writes before it, the latest first.
 	Last    *Written      `json:"last,omitempty"`
 	Earlier []Written     `json:"earlier"`
 	Call    *ProposedCall `json:"call,omitempty"`
-	// Decisions are those on the Call, in order, or the revision; Decision is the last one.
+	// Decisions are the decisions on the Call or on the revision, in order. Decision is the last of them.
 	Decisions []approval.Decision `json:"decisions,omitempty"`
 	Decision  *approval.Decision  `json:"decision,omitempty"`
-	// ParamsAdaptation is what the LLM fitted of the Call's parameters before it ran.
+	// ParamsAdaptation is how the LLM adapted the Call's parameters before it ran.
 	ParamsAdaptation *approval.ParamsAdaptation `json:"adapted,omitempty"`
 	// Since is, for an unknown author, the first Idea that shows the value.
 	Since int `json:"since,omitempty"`
@@ -69,7 +69,7 @@ type Written struct {
 	entry turn.LogEntry
 }
 
-// ProposedCall is the Call that wrote, as the LLM proposed it. Tool is the one that ran.
+// ProposedCall is the Call that wrote the value, as the LLM proposed it. Tool is the Tool that ran.
 type ProposedCall struct {
 	ID      string `json:"id"`
 	Request int    `json:"request"`
@@ -77,10 +77,10 @@ type ProposedCall struct {
 	Written any    `json:"written"`
 	// Ran is the Call as it ran after people's decisions; nil if there were none, or if nothing ran.
 	Ran *turn.ExecutedCall `json:"ran,omitempty"`
-	// Reads are the References in it, with their values in the Idea whose log has the write.
+	// Reads are the References in the Call, with their values in the Idea whose log has the write.
 	Reads []Read `json:"reads"`
-	// SeenIdea is the Idea that shows what the LLM had seen; 0 where no Idea was sealed by that Request. It is one of
-	// Part, if that is set: the process that made the Request.
+	// SeenIdea is the Idea that shows what the LLM had seen; 0 where that Request sealed no Idea. If Part is set, the
+	// Idea belongs to Part, the process that made the Request.
 	SeenIdea int    `json:"saw,omitempty"`
 	Part     string `json:"part,omitempty"`
 }
@@ -92,13 +92,13 @@ type Read struct {
 	Found     bool   `json:"found"`
 }
 
-// The authors of what nobody wrote.
+// The authors of values that no log entry explains.
 const (
 	ByStart   = statelog.AuthorStart
 	ByUnknown = "unknown"
 )
 
-// What is wrong with a question.
+// Errors of Blame and ReadPlace.
 var (
 	ErrNoValue  = errors.New("nothing stands there, and nobody wrote there")
 	ErrBadPlace = errors.New("no place in a State")
@@ -194,8 +194,8 @@ func (s *Store) manifestsUpTo(ctx context.Context, process string, at int) ([]*m
 	return nil, fmt.Errorf("Idea %d: %w", at, ErrNoIdea)
 }
 
-// ReadPlace reads a place in an instance's State, ①:user.name. A token may hold a colon: the longest that the context
-// knows counts. The error wraps ErrBadPlace.
+// ReadPlace parses a place in an instance's State, ①:user.name. A token may contain a colon: the longest token that the
+// context knows wins. The error wraps ErrBadPlace.
 func ReadPlace(owners ideafile.ContextByInstance, place string) (instance string, p jsonval.Path, err error) {
 	instance, rest, known := cutInstanceToken(owners, place)
 	if !known && !owners.HasInstance("") {
@@ -209,7 +209,7 @@ func ReadPlace(owners ideafile.ContextByInstance, place string) (instance string
 	return instance, p, nil
 }
 
-// cutInstanceToken takes the token, in either spelling, from the front of a place.
+// cutInstanceToken cuts the token, in either spelling, off the front of a place.
 func cutInstanceToken(owners ideafile.ContextByInstance, place string) (instance, rest string, known bool) {
 	longest := -1
 	rest = place
@@ -251,8 +251,7 @@ func (s *Store) instanceLog(ctx context.Context, token string,
 	return writes, facts, err
 }
 
-// findContributingWrites finds the writes that made the value at a path. The last one in Plan order is the one that
-// counts.
+// findContributingWrites finds the writes that made the value at a path. The last write in Plan order becomes b.Last.
 func (s *Store) findContributingWrites(ctx context.Context, b *Blame, logged []Written, first *manifest,
 	path jsonval.Path) (err error) {
 	var all []Written
@@ -276,8 +275,8 @@ func (s *Store) findContributingWrites(ctx context.Context, b *Blame, logged []W
 	return nil
 }
 
-// withoutOverwritten leaves out the writes that did not make the value, as a push of another element. If the log does
-// not lead from the first Idea to the value, each that wrote there counts.
+// withoutOverwritten drops the writes that do not contribute to the value, such as a push of another element. If the
+// logged writes do not lead from the first Idea to the value, every write that overlaps the path counts.
 func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written, first *manifest,
 	path jsonval.Path) ([]Written, error) {
 	whole, _, err := s.load(ctx, first, nil)
@@ -299,13 +298,13 @@ func (s *Store) withoutOverwritten(ctx context.Context, b *Blame, all []Written,
 	return made, nil
 }
 
-// stateIn is the State of an instance in a whole Idea.
+// stateIn returns the State of an instance in a whole Idea.
 func stateIn(whole jsonval.Object, instance string) any {
 	return ideafile.SplitContextByInstance(whole["context"]).InstanceView(instance).PayloadByKind[ideafile.TypeState]
 }
 
-// stateBeforeIdeaWrites is the State of the first Idea without what its own log says was written. A fork whose Calls
-// ran before its first Request has such.
+// stateBeforeIdeaWrites returns the State of the first Idea without the writes of that Idea's own log. A fork has such
+// writes if Calls ran before its first Request.
 func stateBeforeIdeaWrites(state any, all []Written, first int) any {
 	for _, w := range all {
 		if w.Idea == first && !statelog.IsUpdateWrite(w.Method, w.entry.Path) {

@@ -9,29 +9,29 @@ import (
 	"processidea/store/blobs"
 )
 
-// Rules say what Collect may take.
+// Rules say what Collect may remove.
 type Rules struct {
-	// Before is the time before which everything that may go was written. It should be some hours ago: writers rely on
-	// what the store has had for less than blobs.Freshness.
+	// Before is the cutoff: Collect removes only what was written earlier. It should be some hours ago, because writers
+	// rely on values that the store has had for less than blobs.Freshness.
 	Before time.Time
-	// Temporal is what Temporal still has; nil where nobody asked it.
+	// Temporal is what Temporal still has; nil if Temporal was not asked.
 	Temporal *NamespaceContents
-	// Open decrypts payloads that lie in the store; nil where none is encrypted.
+	// Open decrypts payloads in the store; nil if none is encrypted.
 	Open Opener
-	// Remove removes; otherwise is only counted what would be removed.
+	// Remove makes Collect remove; if false, Collect only counts what it would remove.
 	Remove bool
 }
 
 // Collected is what Collect removed, or would remove.
 type Collected struct {
-	Removed bool `json:"removed"` // false: nothing was
-	// Chains are the processes whose chains go.
+	Removed bool `json:"removed"` // false: it was only counted
+	// Chains are the processes whose chains are removed.
 	Chains     []string `json:"chains"`
 	Ideas      int      `json:"ideas"`
 	IdeaBytes  int64    `json:"ideaBytes"`
 	Values     int      `json:"values"`
 	ValueBytes int64    `json:"valueBytes"`
-	// Unfinished are files that programs which were killed left half written.
+	// Unfinished counts the half-written files of programs that were killed.
 	Unfinished      int   `json:"unfinished"`
 	UnfinishedBytes int64 `json:"unfinishedBytes"`
 	Kept            Kept  `json:"kept"`
@@ -44,8 +44,8 @@ type Kept struct {
 	ValueBytes int64 `json:"valueBytes"`
 }
 
-// Collect removes the chains whose latest Idea is old and whose processes have nothing open in Temporal, and the values
-// that are old and that neither a remaining chain nor a history in Temporal needs.
+// Collect removes old chains and old values. A chain is removed if its latest Idea is old and its process has nothing
+// open in Temporal; a value, if neither a remaining chain nor a history in Temporal needs it.
 func (s *Store) Collect(ctx context.Context, r Rules) (done *Collected, err error) {
 	defer wrapError(&err, "collect")
 	c := s.collector(ctx, r)
@@ -63,10 +63,10 @@ type collector struct {
 	rules            Rules
 	listed           map[string]*collectableValue // all values, by name
 	ctx              context.Context              // of the whole collection
-	todo             []reference                  // what is needed and not looked into yet
-	found            []*collectableValue          // what is needed, each after something that refers to it
-	removedManifests []blobs.Item                 // manifests that go, in the order in which they go
-	onNeeded         func(reference) error        // called for each value that is needed; nil: not called
+	todo             []reference                  // needed values whose own references are not yet marked
+	found            []*collectableValue          // needed values, each after something that refers to it
+	removedManifests []blobs.Item                 // manifests to remove, in the order of removal
+	onNeeded         func(reference) error        // called for each needed value, if not nil
 	result           Collected
 }
 
@@ -88,7 +88,8 @@ func (c *collector) collect(ctx context.Context) error {
 	return c.sweepUnfinished(ctx)
 }
 
-// mark lists all values, and marks what histories and some of the chains need; with elsewhere also what is no chain.
+// mark lists all values, and marks the values that the histories in held need, and those that the chains need for which
+// of returns true. With elsewhere, it also marks what items outside of chains need.
 func (c *collector) mark(ctx context.Context, held *NamespaceContents,
 	of func(ctx context.Context, process string, items []blobs.Item) (bool, error), elsewhere bool) error {
 	values, err := c.values.Values(ctx)
@@ -126,7 +127,7 @@ func (c *collector) mark(ctx context.Context, held *NamespaceContents,
 	return c.markNeeded(ctx)
 }
 
-// keepChain reports whether a chain stays, and drops one that does not.
+// keepChain reports whether a chain stays, and schedules the removal of a chain that does not.
 func (c *collector) keepChain(ctx context.Context, process string, items []blobs.Item) (bool, error) {
 	old, err := c.isOld(ctx, process)
 	if err != nil {
@@ -140,8 +141,8 @@ func (c *collector) keepChain(ctx context.Context, process string, items []blobs
 	return true, nil
 }
 
-// isOld reports whether the latest Idea of a process is older than the rules say. An Idea that cannot be read is not
-// old: nobody knows what it was.
+// isOld reports whether the latest Idea of a process is older than the rules say. An unreadable Idea never counts as
+// old.
 func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
 	at, err := c.Latest(ctx, process)
 	if err != nil || at == 0 {
@@ -158,7 +159,8 @@ func (c *collector) isOld(ctx context.Context, process string) (bool, error) {
 	return err == nil && created.Before(c.rules.Before), nil
 }
 
-// drop removes a chain, the latest Idea first, so that an interrupted collection leaves a whole chain.
+// drop schedules the removal of a chain, the latest Idea first, so that an interrupted collection leaves a chain
+// without gaps.
 func (c *collector) drop(process string, items []blobs.Item) {
 	slices.SortFunc(items, func(a, b blobs.Item) int {
 		n, _ := numberAt(process, a.Name)
@@ -201,7 +203,7 @@ func (c *collector) sweep(ctx context.Context) error {
 	return nil
 }
 
-// remove removes what is old, or says that it would go.
+// remove removes an item that is old; without Rules.Remove it only reports whether the item would go.
 func (c *collector) remove(ctx context.Context, i blobs.Item) (goes bool, err error) {
 	goes = i.Written.Before(c.rules.Before)
 	if goes && c.rules.Remove {
@@ -210,7 +212,8 @@ func (c *collector) remove(ctx context.Context, i blobs.Item) (goes bool, err er
 	return goes, nil
 }
 
-// sweepDataKeys removes the old data keys of processes that neither the store nor Temporal knows any more.
+// sweepDataKeys removes the old data keys of processes that neither the store nor Temporal knows any more. A key stays
+// while a value that it encrypts is left.
 func (c *collector) sweepDataKeys(ctx context.Context) error {
 	if !c.rules.Remove {
 		return nil
@@ -243,7 +246,7 @@ func (c *collector) sweepDataKeys(ctx context.Context) error {
 	return nil
 }
 
-// sweepUnfinished removes what was left half written, or counts it.
+// sweepUnfinished removes half-written files, or counts them.
 func (c *collector) sweepUnfinished(ctx context.Context) error {
 	items, err := c.values.Unfinished()
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 type Entry struct {
 	Process string
 	At      int    // from 1
-	Parent  string // digest of the Idea before; empty for the first
-	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it stand for values of the
+	Parent  string // digest of the previous Idea; empty for the first
+	// Idea is the whole Idea: meta, config, schema, context, solution, delegates. Handles in it refer to values in the
 	// store.
 	Idea jsonval.Object
 	// Log is what changed the instances since the parent.
@@ -32,11 +32,11 @@ type Entry struct {
 type draft struct {
 	meta jsonval.Object // without digest
 	body jsonval.Object
-	log  any // nil where there is none
+	log  any // nil if the log is empty
 }
 
-// keysSetBySeal are the keys of meta that each Idea sets for itself: the values of the Idea that its process started
-// from do not apply.
+// keysSetBySeal are the keys of meta that each Idea sets for itself. They are not taken over from the Idea that its
+// process started from.
 var keysSetBySeal = []string{"digest", "parent", "log", "decisions", forgottenKey, forgottenInstanceKey}
 
 func (e Entry) draft() (draft, error) {
@@ -69,7 +69,7 @@ const createdAt = "createdAt"
 
 func dateOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// digest gives the Idea's digest, and the size of the bytes that it is over.
+// digest returns the Idea's digest, and the size of the hashed bytes.
 func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, size int, err error) {
 	sum := sha256.New()
 	err = values.EncodeRestored(ctx, ideaOf(d.meta, d.body), func(data []byte) {
@@ -82,14 +82,14 @@ func (d draft) digest(ctx context.Context, values *blobs.Store) (digest string, 
 // ideaOf joins an Idea's meta and body.
 func ideaOf(meta, body jsonval.Object) jsonval.Object { return jsonval.WithKey(body, "meta", meta) }
 
-// eachText goes through all texts of an Idea.
+// eachText visits all texts of an Idea.
 func (d draft) eachText(w texts.Walk) error {
 	whole := ideaOf(d.meta, d.body)
 	whole["log"] = d.log
 	return w.Each(whole, texts.Place{})
 }
 
-// restoreIdea joins an Idea's meta and body, with every value of the store in its place.
+// restoreIdea joins an Idea's meta and body, and replaces handles by their values.
 func restoreIdea(ctx context.Context, values *blobs.Store, meta, body jsonval.Object) (jsonval.Object, error) {
 	whole, err := values.Restore(ctx, ideaOf(meta, body))
 	if err != nil {
@@ -114,8 +114,8 @@ func (d draft) counts() Counts {
 	return c
 }
 
-// keysNotInherited are the keys of meta that describe the Idea itself, and nothing that is made from it. The Request's
-// number stays: the process that starts from the Idea makes that Request again.
+// keysNotInherited are the keys of meta that describe only the Idea itself; an Idea made from it does not get them. The
+// Request's number is inherited, because the process that starts from the Idea makes that Request again.
 var keysNotInherited = []string{
 	"process", "at", "parent", "digest", "log", "decisions", "llm", "parts", createdAt, forgottenKey,
 	forgottenInstanceKey,
@@ -124,8 +124,7 @@ var keysNotInherited = []string{
 // originKey is the key of meta that names the Idea from which a process was forked: {"process", "at", "digest"}.
 const originKey = "origin"
 
-// Fork returns an Idea, as Load gives it, in the form from which another process starts: its meta names where it comes
-// from.
+// Fork returns an Idea, as Load returns it, in the form from which another process starts: its meta names its origin.
 func Fork(idea jsonval.Object) jsonval.Object {
 	given := jsonval.AsObject(idea["meta"])
 	meta := jsonval.WithKey(given, originKey,
@@ -136,8 +135,8 @@ func Fork(idea jsonval.Object) jsonval.Object {
 	return ideaOf(meta, idea)
 }
 
-// WithoutOrigin returns an Idea from which a process starts that is no fork. Else a caller could have it say that it is
-// one, and of what.
+// WithoutOrigin removes the origin from an Idea that starts a process but is no fork. Otherwise a caller could claim
+// any origin for it.
 func WithoutOrigin(idea jsonval.Object) jsonval.Object {
 	meta := jsonval.AsObject(idea["meta"])
 	if _, claims := meta[originKey]; !claims {
@@ -146,7 +145,7 @@ func WithoutOrigin(idea jsonval.Object) jsonval.Object {
 	return ideaOf(jsonval.WithoutKey(meta, originKey), idea)
 }
 
-// MarkForgotten has a fork say of instances that nothing is left of that they were forgotten, for no Call to be theirs.
+// MarkForgotten marks the forgotten instances in a fork as forgotten, so that no Call targets them.
 func MarkForgotten(fork jsonval.Object, forgotten map[string]Forgotten) {
 	for _, raw := range jsonval.AsList(fork["context"]) {
 		m := jsonval.AsObject(raw)

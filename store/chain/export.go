@@ -8,7 +8,7 @@ import (
 	"processidea/store/blobs"
 )
 
-// An export is JSON Lines in canonical bytes: a head, and then every Idea with its log. If a log holds handles, their
+// An export is JSON Lines in canonical bytes: a head, then every Idea with its log. If a log holds handles, their
 // values are written once, by digest, with the first Idea that needs them.
 const (
 	exportFormat  = "processidea-chain"
@@ -65,7 +65,7 @@ func writeLine(w io.Writer, v any) error {
 type exporter struct {
 	*Store
 	lastRead *state
-	written  map[string]bool // the digests of the values that were given
+	written  map[string]bool // the digests of the values that are already in the export
 }
 
 func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object, error) {
@@ -93,8 +93,8 @@ func (x *exporter) encodeLine(ctx context.Context, m *manifest) (jsonval.Object,
 	return line, nil
 }
 
-// collectValues collects the values of the store that a value holds, and that those hold, as far as none has given
-// them.
+// collectValues collects the stored values that v refers to, and those that they refer to, except the values that are
+// already in the export.
 func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Object) error {
 	for _, digest := range handlesIn(v) {
 		if x.written[digest] {
@@ -113,7 +113,7 @@ func (x *exporter) collectValues(ctx context.Context, v any, values jsonval.Obje
 	return nil
 }
 
-// handlesIn lists the digests of the handles that a value holds.
+// handlesIn lists the digests of the handles in a value.
 func handlesIn(v any) (digests []string) {
 	if h, ok := jsonval.AsBlobHandle(v); ok {
 		return []string{h.Digest}

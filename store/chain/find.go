@@ -11,12 +11,13 @@ import (
 	"processidea/store/texts"
 )
 
-// InInstance says where the Ideas of a process hold a text that is one instance's, or nobody's alone.
+// InInstance lists where the Ideas of a process hold a text: within one instance, or in what belongs to no single
+// instance.
 type InInstance struct {
-	// Instance is whose it is; empty: nobody's alone.
+	// Instance is the instance that the text belongs to; empty if it belongs to no single instance.
 	Instance string   `json:"instance,omitempty"`
 	Parts    []string `json:"parts"`
-	// First and Last are the numbers of the first and the last Idea that has it; 0: none has.
+	// First and Last are the numbers of the first and the last Idea that has the text; 0 if none has it.
 	First int `json:"first,omitempty"`
 	Last  int `json:"last,omitempty"`
 }
@@ -24,12 +25,12 @@ type InInstance struct {
 // Findings are what Find found in one chain.
 type Findings struct {
 	Found []InInstance
-	// Unread are the Ideas that cannot be read.
+	// Unread are the Ideas that could not be read.
 	Unread []int
 }
 
-// Find looks for a text, in whatever case, in all that the Ideas of a process hold: in keys, numbers and large values
-// too. It holds one Idea and one value at a time. A chain that was forgotten holds nothing.
+// Find looks for a text, ignoring case, in everything that the Ideas of a process hold, including keys, numbers and
+// large values. It keeps one Idea and one value in memory at a time. A forgotten chain holds nothing.
 func (s *Store) Find(ctx context.Context, process string, needle texts.Needle) (found *Findings, err error) {
 	defer wrapError(&err, "look through the Ideas of %s", process)
 	ctx = blobs.ForProcess(ctx, process)
@@ -58,7 +59,7 @@ type finder struct {
 	process    string
 	needle     texts.Needle
 	lastRead   *state
-	notHolding map[string]bool // digests of large values that do not hold it
+	notHolding map[string]bool // digests of large values without the text
 }
 
 func (f *finder) searchIdea(ctx context.Context, at int) error {
@@ -85,7 +86,8 @@ func (f *finder) walk(ctx context.Context, found func(texts.Place)) texts.Walk {
 	return texts.Walk{Load: load, OnText: look, OnNumber: look}
 }
 
-// loadMatching gives large values that hold the text; of the others nothing, without reading them again.
+// loadMatching loads a large value. It returns nil for one that is known not to hold the text, instead of reading it
+// again.
 func (f *finder) loadMatching(ctx context.Context, h jsonval.BlobHandle) (any, error) {
 	if f.notHolding[h.Digest] {
 		return nil, nil

@@ -13,18 +13,18 @@ import (
 	"processidea/store/blobs"
 )
 
-// ForgetOptions says whose contents are to be forgotten, and on whose word.
+// ForgetOptions says what is to be forgotten, by whom and why.
 type ForgetOptions struct {
-	Process string // the one that somebody started; its parts and delegates go with it
-	// Instance is for ForgetInstance the token of the one that is to be forgotten.
+	Process string // a root process; its parts and delegates are forgotten with it
+	// Instance is the token of the instance to forget; only ForgetInstance reads it.
 	Instance string
 	Forgotten
-	// ReadReferences reads what the histories refer to that go, and what everything else in Temporal does; nil: there
-	// is no Temporal. Nothing of the process may run.
+	// ReadReferences reads what the histories that will be deleted refer to, and what everything else in Temporal
+	// refers to; nil if there is no Temporal. Nothing of the process may be running.
 	ReadReferences func(context.Context) (own, others *NamespaceContents, err error)
-	// Open decrypts payloads that lie in the store; nil where none is encrypted.
+	// Open decrypts payloads in the store; nil if none is encrypted.
 	Open Opener
-	// QuietPeriod is how long to wait for others who write before values are removed; blobs.RemovalSettleTime, but in
+	// QuietPeriod is how long to wait for other writers before values are removed; blobs.RemovalSettleTime except in
 	// tests.
 	QuietPeriod time.Duration
 }
@@ -34,20 +34,20 @@ type ForgottenContents struct {
 	// Chains are the processes whose chains have been emptied: the process itself, its parts and its delegates.
 	Chains []string `json:"chains"`
 	Ideas  int      `json:"ideas"`
-	// Values are those that only this process needed; ValueBytes how large they were as they lay there.
+	// Values counts the removed values, which only this process needed; ValueBytes is their total size as stored.
 	Values     int   `json:"values"`
 	ValueBytes int64 `json:"valueBytes"`
-	// KeyDestroyed says that the process's data key was destroyed: copies of what it encrypted cannot be opened any
-	// more.
+	// KeyDestroyed reports that the process's data key was destroyed: copies of what it encrypted can no longer be
+	// decrypted.
 	KeyDestroyed bool `json:"keyDestroyed"`
 	// Mentions are remaining places that may reveal a forgotten instance.
 	Mentions []Mention `json:"mentions,omitempty"`
 }
 
-// Forget removes the contents of a process from the store, and what only it needed. Of every Idea the digest stays, its
-// parent's, and when it was sealed; a last Idea says that, when and by whom the contents were forgotten. Whatever
-// interrupts it, doing it again completes it: what says where something lies goes after it. The histories in Temporal,
-// which say it too, are for the caller to delete then.
+// Forget removes the contents of a process from the store, and the values that only it needed. Every Idea keeps its
+// digest, its parent's digest, and when it was sealed; a last Idea records when and by whom the contents were
+// forgotten. After an interruption, calling Forget again completes it, because the records of where contents are stored
+// are removed last. Histories in Temporal are such records too: the caller must delete them afterwards.
 func (s *Store) Forget(ctx context.Context, f ForgetOptions) (done *ForgottenContents, err error) {
 	defer wrapError(&err, "forget %s", f.Process)
 	ctx = blobs.ForProcess(ctx, "")
@@ -87,8 +87,8 @@ func (s *Store) processTree(ctx context.Context, process string) ([]string, erro
 	return tree, err
 }
 
-// sealForgotten appends an Idea to a chain, unless it is already there. The Idea records that the contents of those
-// before it were forgotten. It returns the number of Ideas before it.
+// sealForgotten appends an Idea to a chain which records that the contents of all Ideas before it were forgotten. It
+// does nothing if the chain already ends with such an Idea. It returns the number of Ideas before it.
 func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) (ideas int, err error) {
 	numbers, _, err := s.ideaNumbers(ctx, process)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Store) sealForgotten(ctx context.Context, process string, f Forgotten) 
 	return len(numbers), err
 }
 
-// storeNote makes the Idea at the end of a chain that says under a key of its meta what was forgotten.
+// storeNote stores the last Idea of a chain, which records under a key of its meta what was forgotten.
 func (s *Store) storeNote(ctx context.Context, e Entry, key string, says jsonval.Object,
 	parent *state) (*manifest, error) {
 	d, err := e.draft()
@@ -141,7 +141,7 @@ func (s *Store) storeNote(ctx context.Context, e Entry, key string, says jsonval
 // metaKeysKeptByForget are the keys of meta that stay when the contents are forgotten.
 var metaKeysKeptByForget = []string{"process", "at", "parent", createdAt, originKey}
 
-// eraseChain leaves of all Ideas of a chain but the last what links them.
+// eraseChain reduces all Ideas of a chain except the last to what links them.
 func (s *Store) eraseChain(ctx context.Context, process string) error {
 	s.tips.Remove(process)
 	numbers, strange, err := s.ideaNumbers(ctx, process)
@@ -183,16 +183,16 @@ func (s *Store) eraseIdea(ctx context.Context, process string, at int, f *Forgot
 	return s.values.Write(ctx, Place(process, at), left.encode())
 }
 
-// maxRemovalRounds is how often values are looked for that somebody wrote while they were removed.
+// maxRemovalRounds bounds how often removal is repeated for values that others wrote meanwhile.
 const maxRemovalRounds = 3
 
-// removeUnshared removes the values that nobody needs any more, those last that lead to others.
+// removeUnshared removes the values that list returns, in reverse order: a value goes before what refers to it.
 func (s *Store) removeUnshared(
 	ctx context.Context, settle time.Duration, list func(context.Context) ([]*collectableValue, error),
 	done *ForgottenContents,
 ) error {
 	for range maxRemovalRounds {
-		before := time.Now().Add(time.Hour) // what nobody else can write may be as young as it is
+		before := time.Now().Add(time.Hour) // owned values have no other writer, so their age does not matter
 		unshared, err := list(ctx)
 		if err != nil || len(unshared) == 0 {
 			return err
@@ -204,7 +204,7 @@ func (s *Store) removeUnshared(
 			if err := pause.For(ctx, settle); err != nil {
 				return err
 			}
-			// Meanwhile somebody may have started to use one, and may have rewritten it.
+			// Meanwhile somebody may have started to use a value, and may have rewritten it.
 			if unshared, err = list(ctx); err != nil {
 				return err
 			}
@@ -240,7 +240,7 @@ func (s *Store) removeOlder(
 	})
 }
 
-// removeUnfinished removes what programs that were killed left half written.
+// removeUnfinished removes the half-written files of programs that were killed.
 func (s *Store) removeUnfinished(of func(name string) bool) error {
 	items, err := s.values.Unfinished()
 	for _, i := range items {
@@ -251,8 +251,7 @@ func (s *Store) removeUnfinished(of func(name string) bool) error {
 	return err
 }
 
-// unsharedValues lists the values that the process refers to and nobody else does, each after something that refers to
-// it.
+// unsharedValues lists the values that only the process refers to, each after something that refers to it.
 func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, tree []string) ([]*collectableValue, error) {
 	ownHeld, otherHeld, err := f.readHeld(ctx)
 	if err != nil {
@@ -270,7 +269,7 @@ func (s *Store) unsharedValues(ctx context.Context, f ForgetOptions, tree []stri
 		func(v *collectableValue) bool { return others.listed[v.Name] != nil && others.listed[v.Name].needed }), nil
 }
 
-// readHeld reads what the histories refer to that go, and what everything else does.
+// readHeld calls ReadReferences, if it is set.
 func (f ForgetOptions) readHeld(ctx context.Context) (own, others *NamespaceContents, err error) {
 	if f.ReadReferences == nil {
 		return nil, nil, nil
@@ -278,8 +277,8 @@ func (f ForgetOptions) readHeld(ctx context.Context) (own, others *NamespaceCont
 	return f.ReadReferences(ctx)
 }
 
-// markReferred marks the values that some chains and histories refer to; with elsewhere, those that histories and
-// everything but the chains refer to. onNeeded, if it is not nil, is called for each.
+// markReferred marks the values that the chains and held refer to. With elsewhere, it marks the values that held and
+// everything except these chains refer to. onNeeded, if not nil, is called for each marked value.
 func (s *Store) markReferred(
 	ctx context.Context, held *NamespaceContents, f ForgetOptions, chains []string, elsewhere bool,
 	onNeeded func(reference) error,

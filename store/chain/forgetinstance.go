@@ -17,10 +17,10 @@ import (
 )
 
 // An instance is forgotten in two steps. First every Idea is written without it, beside the existing one, with a
-// journal of what to remove. Then the journal is carried out, and carried out again after any interruption. So a chain
-// can always be read or completed.
+// journal of what to remove. Then the journal is carried out, and again after any interruption. So a chain can always
+// be read or completed.
 
-// ErrNoInstance says that a process has no such instance, ErrOnlyInstance that it has no other.
+// ErrNoInstance says that a process has no such instance, ErrOnlyInstance that the process has no other instance.
 var (
 	ErrNoInstance   = errors.New("the process has no such instance")
 	ErrOnlyInstance = errors.New("it is the only instance of the process, which is to be forgotten as a whole")
@@ -43,13 +43,13 @@ type Mention struct {
 	Why     string `json:"why"`
 }
 
-// journal says what is to be done once the Ideas have been written without the instance.
+// journal lists what is to be done once the Ideas have been written without the instance.
 type journal struct {
 	Token     string    `json:"token"`
 	Forgotten Forgotten `json:"forgotten"`
-	Chains    []string  `json:"chains"`    // whose Ideas were rewritten
-	Delegates []string  `json:"delegates"` // that are forgotten as a whole
-	Values    []string  `json:"values"`    // names of those that may go
+	Chains    []string  `json:"chains"`    // processes whose Ideas were rewritten
+	Delegates []string  `json:"delegates"` // delegates that are forgotten as a whole
+	Values    []string  `json:"values"`    // names of the values that may be removed
 	Ideas     int       `json:"ideas"`
 	Mentions  []Mention `json:"mentions"`
 }
@@ -61,10 +61,10 @@ const (
 
 func journalOf(process string) string { return strings.TrimSuffix(placeOf(process), "/") + journalName }
 
-// ForgetInstance takes one instance out of all Ideas of a process, forgets its delegates, and removes what only it
-// needed. Every Idea keeps its digest; a last one says when, by whom and why, and names the digests of what is left.
-// With keys the process gets another data key, and the one that was is destroyed. Whatever interrupts it, doing it
-// again completes it.
+// ForgetInstance removes one instance from all Ideas of a process, forgets its delegates, and removes the values that
+// only it needed. Every Idea keeps its digest; a last Idea records when, by whom and why, with the digests of what is
+// left. If the store has keys, the process gets a new data key and the previous one is destroyed. After an
+// interruption, calling ForgetInstance again completes it.
 func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (done *ForgottenContents, err error) {
 	defer wrapError(&err, "forget %s of %s", f.Instance, f.Process)
 	ctx = blobs.ForProcess(ctx, f.Process)
@@ -91,8 +91,8 @@ func (s *Store) ForgetInstance(ctx context.Context, f ForgetOptions) (done *Forg
 	return s.completeForget(ctx, f, j)
 }
 
-// FindInstance gives the token of an instance that the Ideas of a process, or of its parts, name, in either spelling.
-// The error wraps ErrNoInstance where none does.
+// FindInstance returns the token of an instance in the Ideas of a process or of its parts. word may be in either
+// spelling. The error wraps ErrNoInstance if no Idea names it.
 func (s *Store) FindInstance(ctx context.Context, process, word string) (token string, err error) {
 	defer wrapError(&err, "find instance %q of %s", word, process)
 	tree, err := s.processTree(ctx, process)
@@ -113,11 +113,11 @@ func (s *Store) FindInstance(ctx context.Context, process, word string) (token s
 	return token, err
 }
 
-// ForgottenInstances gives the instances that were taken out of the Ideas of a process, by token.
+// ForgottenInstances returns the instances that were removed from the Ideas of a process, by token.
 func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[string]Forgotten, error) {
 	forgotten := map[string]Forgotten{}
 	at, err := s.Latest(ctx, process)
-	for ; err == nil && at > 0; at-- { // nothing comes after the Ideas that say so
+	for ; err == nil && at > 0; at-- { // the Ideas that record removals end the chain
 		var m *manifest
 		if m, err = s.manifest(ctx, process, at); err != nil {
 			break
@@ -129,7 +129,7 @@ func (s *Store) ForgottenInstances(ctx context.Context, process string) (map[str
 		forgotten[says.Instance] = says.Forgotten
 	}
 	if isBroken(err) {
-		err = nil // verify says so
+		err = nil // Verify reports it
 	}
 	return forgotten, err
 }
@@ -168,7 +168,7 @@ func (s *Store) writeAllWithout(ctx context.Context, f ForgetOptions) (j journal
 	return j, nil
 }
 
-// chainsWithInstance reads all Ideas, and gives the chains that have the instance.
+// chainsWithInstance reads all Ideas, and returns the chains that have the instance.
 func (s *Store) chainsWithInstance(ctx context.Context, r *redaction, chains []string) (with []string, err error) {
 	for _, process := range chains {
 		has := false
@@ -233,7 +233,7 @@ func (s *Store) removableValues(ctx context.Context, f ForgetOptions, chains []s
 	return names, nil
 }
 
-// writeChainWithout writes the Ideas of one chain without the instance, and one more that says so.
+// writeChainWithout writes the Ideas of one chain without the instance, and one more Idea that records this.
 func (s *Store) writeChainWithout(
 	ctx context.Context, r *redaction, process string, f ForgetOptions,
 ) (changed int, mentions []Mention, err error) {
@@ -277,7 +277,8 @@ func (s *Store) writeChainWithout(
 	return changed, found.list, err
 }
 
-// forgottenNote makes the Idea that says that an instance was forgotten. It has what the last one has, and no Calls.
+// forgottenNote stores the Idea which records that an instance was forgotten. It has the body of the last Idea, without
+// Calls.
 func (s *Store) forgottenNote(
 	ctx context.Context, last *manifest, left draft, f ForgetOptions, redacted []redactedIdea, latest *state,
 	found *mentionFinder,
@@ -300,7 +301,7 @@ func (s *Store) forgottenNote(
 	return s.storeNote(ctx, e, forgottenInstanceKey, says, latest)
 }
 
-// valueLoader gives values of the store, as far as they can be read.
+// valueLoader returns a loader of stored values; it loads nil for a broken one.
 func (s *Store) valueLoader(ctx context.Context) func(jsonval.BlobHandle) (any, error) {
 	return func(h jsonval.BlobHandle) (any, error) {
 		v, err := s.readPart(ctx, h.Digest)
@@ -325,7 +326,7 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at i
 			return
 		}
 		part := place.Part
-		for g.r.mentionReason(texts.Place{}, part) != "" { // it is a key that tells: what is said of it stays for ever
+		for g.r.mentionReason(texts.Place{}, part) != "" { // a key reveals it: keep it out of the record
 			part = part[:max(strings.LastIndexByte(part, '.'), 0)]
 		}
 		n := slices.IndexFunc(g.list, func(m Mention) bool { return m.Part == part && m.Why == why })
@@ -340,7 +341,7 @@ func (g *mentionFinder) collect(load func(jsonval.BlobHandle) (any, error), at i
 	return left.eachText(w)
 }
 
-// completeForget does what a journal says.
+// completeForget carries out a journal.
 func (s *Store) completeForget(ctx context.Context, f ForgetOptions, j journal) (*ForgottenContents, error) {
 	done := &ForgottenContents{Chains: append(j.Chains, j.Delegates...), Ideas: j.Ideas, Mentions: j.Mentions}
 	for _, process := range j.Chains {
@@ -399,7 +400,7 @@ func (s *Store) replace(ctx context.Context, beside, place string) error {
 	return err
 }
 
-// unneededValues filters names for values that nothing refers to.
+// unneededValues returns the named values that nothing refers to.
 func (s *Store) unneededValues(
 	ctx context.Context, f ForgetOptions, names []string,
 ) (list []*collectableValue, err error) {
@@ -415,7 +416,7 @@ func (s *Store) unneededValues(
 	return list, nil
 }
 
-// markAllReferred marks what everything refers to that stays.
+// markAllReferred marks all values that remaining chains, histories and other items refer to.
 func (s *Store) markAllReferred(ctx context.Context, f ForgetOptions, keep func(reference) error) (*collector, error) {
 	_, held, err := f.readHeld(ctx)
 	if err != nil {
@@ -424,7 +425,7 @@ func (s *Store) markAllReferred(ctx context.Context, f ForgetOptions, keep func(
 	return s.markReferred(ctx, held, f, nil, true, keep)
 }
 
-// renewKey encrypts all that stays of the process with another data key, and destroys the one that was.
+// renewKey encrypts what remains of the process with a new data key, and destroys the previous one.
 func (s *Store) renewKey(ctx context.Context, f ForgetOptions) (destroyed bool, err error) {
 	renewal, err := s.values.RenewDataKey(ctx, f.Process)
 	if renewal == nil || err != nil {

@@ -18,7 +18,7 @@ type Forgotten struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// String says it for people.
+// String describes the removal for people.
 func (f Forgotten) String() string {
 	text := "forgotten on " + f.At.UTC().Format("2006-01-02 15:04:05 UTC")
 	if f.By != "" {
@@ -30,30 +30,30 @@ func (f Forgotten) String() string {
 	return text
 }
 
-// ForgottenError is for what cannot be read because the contents of the process were forgotten. It wraps
+// ForgottenError says that something cannot be read because the contents of the process were forgotten. It wraps
 // blobs.ErrForgotten.
 type ForgottenError struct {
 	Process   string
 	Forgotten Forgotten
 }
 
-// Error says when and by whom.
+// Error says when the contents were forgotten, and by whom.
 func (e *ForgottenError) Error() string {
 	return fmt.Sprintf("what %s worked on was %s", e.Process, e.Forgotten)
 }
 
-// Unwrap gives blobs.ErrForgotten.
+// Unwrap returns blobs.ErrForgotten.
 func (e *ForgottenError) Unwrap() error { return blobs.ErrForgotten }
 
-// forgottenKey is the key of meta by which the last Idea of a process says that the contents were forgotten: Forgotten,
-// and the digests of all Ideas before it.
+// forgottenKey is the key of meta in the last Idea of a process which records that the contents were forgotten:
+// Forgotten, and under digestsKey the digests of all Ideas before it.
 const (
 	forgottenKey = "forgotten"
 	digestsKey   = "digests"
 )
 
-// forgotten reads from a manifest that contents were forgotten: its own, or, in the last Idea, those of the chain; nil
-// if they were not.
+// forgotten returns who had contents removed: those of this Idea, or, from the last Idea's record, those of the chain;
+// nil if nothing was forgotten.
 func (m *manifest) forgotten() *Forgotten {
 	if m.Forgotten != nil || m.Meta[forgottenKey] == nil {
 		return m.Forgotten
@@ -65,10 +65,10 @@ func (m *manifest) forgotten() *Forgotten {
 	return f
 }
 
-// readInto reads a JSON value into a struct; it reports whether that is one.
+// readInto decodes a JSON value into to; it reports whether the value fits.
 func readInto(v, to any) bool { return json.Unmarshal(jsonval.Encode(v), to) == nil }
 
-// checkNotForgotten gives a *ForgottenError where the contents of an Idea were forgotten.
+// checkNotForgotten returns a *ForgottenError if the contents of the Idea were forgotten.
 func (m *manifest) checkNotForgotten() error {
 	if m.Forgotten == nil {
 		return nil
@@ -83,7 +83,7 @@ func (v *verifier) checkWhetherForgotten(ctx context.Context, numbers []int) err
 	}
 	last, err := v.manifest(ctx, v.process, numbers[len(numbers)-1])
 	if isBroken(err) {
-		return nil // it is found where its turn is
+		return nil // checkNext reports it in its turn
 	}
 	if err == nil {
 		v.report.Forgotten = last.forgotten()
@@ -91,7 +91,7 @@ func (v *verifier) checkWhetherForgotten(ctx context.Context, numbers []int) err
 	return err
 }
 
-// compareForgotten checks that the Ideas whose contents are gone are those that the last one names, by its own digest.
+// compareForgotten checks that the Ideas whose contents are gone are exactly those that the last Idea names by digest.
 func (v *verifier) compareForgotten() {
 	if v.report.Forgotten == nil || v.previous == nil {
 		return
@@ -103,7 +103,7 @@ func (v *verifier) compareForgotten() {
 }
 
 // Forks lists the processes that were forked from a process, or from one of its parts or delegates, and whose contents
-// were not forgotten: they hold what it had worked on by then.
+// were not forgotten. They still hold what the process had worked on by then.
 func (s *Store) Forks(ctx context.Context, process string) (forks []string, err error) {
 	defer wrapError(&err, "look for forks of %s", process)
 	processes, err := s.Processes(ctx)

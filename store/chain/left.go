@@ -9,7 +9,8 @@ const (
 	ideasKey             = "ideas"
 )
 
-// redactedIdea identifies an Idea by its digest, and by the digest of what remains of it; empty if all remains.
+// redactedIdea identifies an Idea by its digest, and by the digest of what remains of it (Left; empty if nothing was
+// removed).
 type redactedIdea struct {
 	At     int    `json:"at"`
 	Digest string `json:"digest"`
@@ -20,9 +21,9 @@ type redactedIdea struct {
 type redactionCheck struct {
 	list         []redactedIdea // the Ideas so far
 	stated       []redactedIdea // the Ideas that the last recording Idea names
-	statedBefore int            // how many Ideas precede it
+	statedBefore int            // how many Ideas precede that Idea
 	statedBy     int            // the number of that Idea; 0 if there is none
-	missing      int            // the first redacted Idea after it; 0 if there is none
+	missing      int            // the first redacted Idea after that Idea; 0 if there is none
 }
 
 // forgottenInstance reads the record of a removed instance; empty if there is none.

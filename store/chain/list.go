@@ -20,23 +20,23 @@ type Link struct {
 	Digest  string    `json:"digest"`
 	Parent  string    `json:"parent,omitempty"`
 	Created time.Time `json:"createdAt"`
-	// Request is the number of the Request that sealed it; 0 where none did.
+	// Request is the number of the Request that sealed the Idea; 0 if no Request did.
 	Request int `json:"request,omitempty"`
-	// LLM says which LLM answered, as turn.LLMUsage; absent if none has yet.
+	// LLM is the turn.LLMUsage of the LLM that answered; absent if none has answered yet.
 	LLM    any    `json:"llm,omitempty"`
 	Counts Counts `json:"counts"`
 	Origin any    `json:"origin,omitempty"`
-	// Undoes says which process this one takes back, for whom and why; absent where it does not.
+	// Undoes says which process this one undoes, for whom and why; absent if it undoes none.
 	Undoes any `json:"undoes,omitempty"`
-	// Simulated says who played the Tools of a simulation; absent of a process that ran.
+	// Simulated says who played the Tools of a simulation; absent for a process that really ran.
 	Simulated any `json:"simulated,omitempty"`
-	// Parts are the processes of the parts that the Idea of a split process was made of.
+	// Parts are the processes of the parts from which a split process's Idea was made.
 	Parts []string `json:"parts,omitempty"`
 	// Forgotten states who had the contents removed. The last Idea of such a chain is readable, and records it.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
 }
 
-// maxConcurrentReads is how many manifests are read at a time: a bucket answers many as fast as one.
+// maxConcurrentReads is how many manifests are read at a time: a bucket answers many requests as fast as one.
 const maxConcurrentReads = 16
 
 // List returns the Ideas of a process in order. The error wraps ErrNoIdea if there are none.
@@ -57,7 +57,7 @@ func (s *Store) LinkAt(ctx context.Context, process string, at int) (l Link, err
 }
 
 func (m *manifest) link() Link {
-	// What is no time stays the zero one; Verify says so.
+	// A createdAt that is no time yields the zero time; Verify reports it.
 	created, _ := time.Parse(time.RFC3339Nano, m.metaText(createdAt))
 	var parts []string
 	for _, part := range jsonval.AsList(m.Meta["parts"]) {
@@ -92,7 +92,7 @@ func (s *Store) manifests(ctx context.Context, process string) ([]*manifest, err
 	return all, nil
 }
 
-// manifestFolder is where the manifests lie.
+// manifestFolder is the folder of all manifests.
 const manifestFolder = "ideas/"
 
 // Place names the place of a process's Idea in the store.
@@ -103,7 +103,7 @@ func Place(process string, at int) string {
 // placeOf names the folder of a process's Ideas.
 func placeOf(process string) string { return manifestFolder + url.PathEscape(process) + "/" }
 
-// numberAt reads the number of the Idea at a place; ok is false where no Idea of the process lies.
+// numberAt parses the number of the Idea at a place; ok is false if no Idea of the process has such a name.
 func numberAt(process, name string) (at int, ok bool) {
 	text, ok := strings.CutSuffix(strings.TrimPrefix(name, placeOf(process)), ".json")
 	at, err := strconv.Atoi(text)
@@ -133,7 +133,7 @@ func (s *Store) processesFrom(ctx context.Context, beginning string) (processes 
 	return processes, err
 }
 
-// ideaNumbers lists the numbers of a process's Ideas in order, and whatever else lies among them.
+// ideaNumbers lists the numbers of a process's Ideas in order, and the names of other files in their folder.
 func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int, strange []string, err error) {
 	items, err := s.values.ListUnder(ctx, placeOf(process))
 	for _, i := range items {
@@ -147,7 +147,7 @@ func (s *Store) ideaNumbers(ctx context.Context, process string) (numbers []int,
 	return numbers, strange, err
 }
 
-// Latest gives the number of a process's latest Idea; 0 where it has none.
+// Latest returns the number of a process's latest Idea; 0 if it has none.
 func (s *Store) Latest(ctx context.Context, process string) (at int, err error) {
 	defer wrapError(&err, "find the latest Idea of %s", process)
 	numbers, _, err := s.ideaNumbers(ctx, process)
@@ -157,16 +157,16 @@ func (s *Store) Latest(ctx context.Context, process string) (at int, err error) 
 	return at, err
 }
 
-// undoFolder is where the processes are named that take others back.
+// undoFolder holds, by process, the names of the processes that undo it.
 const undoFolder = "undo/"
 
-// NameUndo notes that a process takes back what another did, as the first Idea of each such process does.
+// NameUndo records that the process as undoes another process. Seal calls it for the first Idea of each such process.
 func (s *Store) NameUndo(ctx context.Context, process, as string) error {
 	place := undoFolder + url.PathEscape(process) + "/" + url.PathEscape(as)
 	return s.values.Write(blobs.ForProcess(ctx, ""), place, []byte(as+"\n"))
 }
 
-// NamedUndos lists the processes that NameUndo has named for a process.
+// NamedUndos lists the processes that NameUndo recorded for a process.
 func (s *Store) NamedUndos(ctx context.Context, process string) (names []string, err error) {
 	folder := undoFolder + url.PathEscape(process) + "/"
 	items, err := s.values.ListUnder(ctx, folder)

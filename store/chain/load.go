@@ -12,8 +12,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// Load gives an Idea of a process whole, with its digest: a file from which a process can start. The error wraps
-// ErrNoIdea where the chain has none of the number, and names the part where one is missing or broken.
+// Load returns a whole Idea of a process, with its digest: a file from which a process can start. The error wraps
+// ErrNoIdea if the chain has no Idea with the number; it names a part that is missing or broken.
 func (s *Store) Load(ctx context.Context, process string, at int) (whole jsonval.Object, err error) {
 	defer wrapError(&err, "load Idea %d of %s", at, process)
 	ctx = blobs.ForProcess(ctx, process)
@@ -46,8 +46,8 @@ func withDigest(whole jsonval.Object, digest string) jsonval.Object {
 	return whole
 }
 
-// log reads an Idea's log, after checking that it is the one that the Idea names; whole: with every value of the store
-// in its place.
+// log reads an Idea's log, after checking that it has the digest that the Idea names. With whole, handles are replaced
+// by their values.
 func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEntry, error) {
 	v, err := s.logValue(ctx, m)
 	if err == nil && whole {
@@ -63,7 +63,7 @@ func (s *Store) log(ctx context.Context, m *manifest, whole bool) ([]turn.LogEnt
 	return log, nil
 }
 
-// logValue gives the log as it is hashed; nil where there is none.
+// logValue returns the log as it is hashed; nil if there is none.
 func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	if err := m.checkNotForgotten(); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Store) logValue(ctx context.Context, m *manifest) (any, error) {
 	return v, nil
 }
 
-// draft reads what a manifest leads to. known is an Idea read before, which may spare some reading.
+// draft reads the Idea of a manifest. known is an Idea read before, which may spare some reading.
 func (s *Store) draft(ctx context.Context, m *manifest, known *state) (draft, *state, error) {
 	st, err := s.state(ctx, m, known)
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Store) Log(ctx context.Context, process string) (all []turn.LogEntry, e
 	return all, err
 }
 
-// eachEntry goes through what the logs of Ideas say, in order.
+// eachEntry visits the log entries of Ideas, in order.
 func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, whole bool,
 	do func(*manifest, turn.LogEntry)) error {
 	for _, m := range manifests {
@@ -124,7 +124,7 @@ func (s *Store) eachEntry(ctx context.Context, manifests []*manifest, whole bool
 	return nil
 }
 
-// LogAt gives all that the log of one Idea says.
+// LogAt returns all log entries of one Idea.
 func (s *Store) LogAt(ctx context.Context, process string, at int) ([]turn.LogEntry, error) {
 	return s.logAt(ctx, process, at, true)
 }
@@ -144,7 +144,7 @@ func (s *Store) logAt(ctx context.Context, process string, at int, whole bool) (
 	return log, err
 }
 
-// States gives the State of every instance of an Idea, by token, with handles in place of large values.
+// States returns the State of every instance of an Idea, by token, with handles in place of large values.
 func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef) (states jsonval.Object, err error) {
 	defer wrapError(&err, "read the States of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
@@ -159,7 +159,7 @@ func (s *Store) States(ctx context.Context, process string, at protocol.IdeaRef)
 	return states, nil
 }
 
-// Context gives the context of an Idea, with handles in place of large values.
+// Context returns the context of an Idea, with handles in place of large values.
 func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef) (found any, err error) {
 	defer wrapError(&err, "read the context of Idea %d of %s", at.At, process)
 	st, err := s.bodyOf(ctx, process, at)
@@ -169,7 +169,7 @@ func (s *Store) Context(ctx context.Context, process string, at protocol.IdeaRef
 	return st.body["context"], nil
 }
 
-// bodyOf reads an Idea, or remembers it.
+// bodyOf returns an Idea from the cache, or reads it.
 func (s *Store) bodyOf(ctx context.Context, process string, at protocol.IdeaRef) (*state, error) {
 	if st := s.cachedTip(process, at.Digest); st != nil {
 		return st, nil

@@ -12,41 +12,40 @@ import (
 	"processidea/store/blobs"
 )
 
-// manifestFormat is the version of what a manifest looks like.
+// manifestFormat is the version of the manifest's format.
 const manifestFormat = 1
 
-// manifest is the file of one Idea: its digest, its meta as it is hashed, where its body comes from, and its log. The
-// sum is over all of it, so that a change is found even if it does not touch the Idea.
+// manifest is the file of one Idea: its digest, its meta as it is hashed, the source of its body, and its log. Sum is
+// the digest of the whole manifest, so that a change is found even if it does not touch the Idea.
 type manifest struct {
 	Format int            `json:"format"`
 	Digest string         `json:"digest"`
 	Meta   jsonval.Object `json:"meta"`
-	// Body is the node of the whole body, or, if On is set, of the delta from Idea On.
+	// Body is the node of the whole body, or, if DeltaBase is set, of the delta from Idea DeltaBase.
 	Body      any `json:"body"`
 	DeltaBase int `json:"on,omitempty"`
 	lineage
 	Log    any    `json:"log,omitempty"`
 	Counts Counts `json:"counts"`
 	Sum    string `json:"sum,omitempty"`
-	// Forgotten says who had the contents removed; the body and the log are gone then, and most of the meta.
+	// Forgotten says who had the contents removed. The body, the log and most of the meta are then gone.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
-	// RedactedDigest is the digest of what is left of the Idea where an instance was taken out of it; empty where none
-	// was.
+	// RedactedDigest is the digest of what is left of the Idea after an instance was removed; empty if none was.
 	RedactedDigest string `json:"left,omitempty"`
 }
 
-// lineage says that an Idea comes from Idea Since, which is stored whole, by Steps deltas of so many Bytes.
+// lineage says that an Idea is built from Idea Since, which is stored whole, by Steps deltas of Bytes bytes in total.
 type lineage struct {
 	Since int `json:"since"`
 	Steps int `json:"steps"`
 	Bytes int `json:"bytes"`
 }
 
-// contentDigest is the digest of what the manifest leads to.
+// contentDigest is the digest of the Idea as it is stored now.
 func (m *manifest) contentDigest() string { return cmp.Or(m.RedactedDigest, m.Digest) }
 
-// Counts is how much an Idea holds: instances, Calls in its solution, and in its log the writes, and how many of them
-// people decided.
+// Counts counts what an Idea holds: instances, Calls in its solution, and in its log the writes and the entries with a
+// decision.
 type Counts struct {
 	Instances int `json:"instances"`
 	Calls     int `json:"calls"`
@@ -54,7 +53,7 @@ type Counts struct {
 	Decisions int `json:"decisions"`
 }
 
-// encode gives the canonical bytes of a manifest, with its sum.
+// encode returns the canonical bytes of a manifest, with its sum.
 func (m manifest) encode() []byte {
 	m.Sum = ""
 	m.Sum = digestOf(jsonval.ToJSONValue(m))
@@ -63,7 +62,7 @@ func (m manifest) encode() []byte {
 
 func digestOf(v any) string { return jsonval.Digest(jsonval.Encode(v)) }
 
-// readManifest reads the bytes of a manifest and checks that they are those that were written.
+// readManifest decodes a manifest and checks that its bytes are those that were written.
 func readManifest(data []byte) (*manifest, error) {
 	v, err := decodeStored(data)
 	if err != nil {
@@ -108,10 +107,11 @@ func (s *Store) manifest(ctx context.Context, process string, at int) (*manifest
 	return m, nil
 }
 
-// place is where the manifest lies.
+// place returns the name of the manifest in the store.
 func (m *manifest) place() string { return Place(m.metaText("process"), m.metaNumber("at")) }
 
-// partOf is the part that is broken where something under a name cannot be read: that, or the data key that opens it.
+// partOf returns the broken part if something under a name cannot be read: the name, or that of the data key that opens
+// it.
 func partOf(name string, err error) string {
 	if key, is := errors.AsType[*blobs.DataKeyError](err); is {
 		return key.Name
@@ -119,12 +119,12 @@ func partOf(name string, err error) string {
 	return name
 }
 
-// metaText gives a text of the meta; empty where it has none.
+// metaText returns a text of the meta; empty if it is absent.
 func (m *manifest) metaText(key string) string {
 	return jsonval.AsText(m.Meta[key])
 }
 
-// metaNumber gives a number of the meta; 0 where it has none.
+// metaNumber returns a number of the meta; 0 if it is absent.
 func (m *manifest) metaNumber(key string) int {
 	n, _ := m.Meta[key].(json.Number)
 	i, _ := n.Int64()

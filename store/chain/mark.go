@@ -11,14 +11,14 @@ import (
 	"processidea/store/blobs"
 )
 
-// Any text in the form of a digest, wherever it is, counts as a reference: so no value is lost that is referred to in a
-// way that this file does not know.
+// Any text in the form of a digest counts as a reference, wherever it is. So no value is lost because this file does
+// not know the form of a reference.
 
 // digestLength is the length of a SHA-256 digest in hex.
 const digestLength = 64
 
-// eachDigest calls a function for every text in the form of a digest within some bytes; a longer run of digits contains
-// several.
+// eachDigest calls give for every text in data that has the form of a digest. A longer run of hexadecimal digits
+// contains several.
 func eachDigest(data []byte, give func(text []byte)) {
 	run := 0
 	for i, b := range data {
@@ -33,7 +33,7 @@ func eachDigest(data []byte, give func(text []byte)) {
 	}
 }
 
-// reference is a value that is referred to from what belongs to a process; from what is nobody's where that is empty.
+// reference is a value's digest, and the process whose data refers to it; empty if the data belongs to no process.
 type reference struct{ process, digest string }
 
 // markValue marks a value as needed.
@@ -55,10 +55,10 @@ func (c *collector) markValuesIn(process string, data []byte) {
 	eachDigest(data, func(text []byte) { c.markValue(reference{process, string(text)}) })
 }
 
-// Opener decrypts a payload. One that is not encrypted it gives back as it is.
+// Opener decrypts a payload. It returns an unencrypted payload unchanged.
 type Opener func(*commonpb.Payload) (*commonpb.Payload, error)
 
-// withDecrypted returns the bytes, followed by what they hold decrypted if they are an encrypted payload.
+// withDecrypted returns data; if data is an encrypted payload, its decrypted data is appended.
 func (o Opener) withDecrypted(data []byte) ([]byte, error) {
 	p := &commonpb.Payload{}
 	if isPayload := proto.Unmarshal(data, p) == nil; o == nil || !isPayload {
@@ -68,7 +68,7 @@ func (o Opener) withDecrypted(data []byte) ([]byte, error) {
 	return append(data[:len(data):len(data)], p.GetData()...), err
 }
 
-// markNeeded marks what the needed values need.
+// markNeeded marks the values that needed values refer to.
 func (c *collector) markNeeded(ctx context.Context) error {
 	for len(c.todo) > 0 {
 		r := c.todo[len(c.todo)-1]
@@ -95,7 +95,8 @@ func (c *collector) markNeeded(ctx context.Context) error {
 	return nil
 }
 
-// markPieces marks what a payload in pieces refers to: a digest in it may be cut between two pieces.
+// markPieces marks what a payload in pieces refers to. The pieces are joined first, since a digest may be cut between
+// two.
 func (c *collector) markPieces(ctx context.Context, process string, data []byte) error {
 	list := blobs.PiecesOf(data)
 	whole, err := c.values.Join(ctx, list, c.values.GetUncached)
@@ -106,16 +107,16 @@ func (c *collector) markPieces(ctx context.Context, process string, data []byte)
 	return err
 }
 
-// isLost reports whether a value cannot be read any more, and refers to nothing.
+// isLost reports whether an error means that a value can no longer be read; then it refers to nothing.
 func isLost(err error) bool {
 	return errors.Is(err, blobs.ErrChanged) || errors.Is(err, blobs.ErrMissing) || errors.Is(err, blobs.ErrForgotten)
 }
 
-// readAll marks what things with names of their own refer to, which belong to a process, or to nobody.
+// readAll marks what named items refer to. They belong to a process, or to no process if it is empty.
 func (c *collector) readAll(ctx context.Context, process string, items []blobs.Item) error {
 	for _, i := range items {
 		if strings.HasSuffix(i.Name, journalName) {
-			continue // it names what is to go
+			continue // a journal names the values to be removed
 		}
 		data, _, err := c.values.Read(ctx, i.Name)
 		if errors.Is(err, blobs.ErrForgotten) {
@@ -129,7 +130,7 @@ func (c *collector) readAll(ctx context.Context, process string, items []blobs.I
 	return nil
 }
 
-// markOthers marks what is referred to from folders that this package does not know.
+// markOthers marks what items in folders that this package does not know refer to.
 func (c *collector) markOthers(ctx context.Context) error {
 	folders, err := c.values.Folders(ctx, "")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// storeIdea stores an Idea as the difference from one before it; whole if it has none, or if reading the differences
-// would take longer than reading it.
+// storeIdea stores an Idea as the difference from an earlier one. It stores the Idea whole if there is no base for it,
+// or if reading the differences would take longer than reading the Idea.
 func (s *Store) storeIdea(ctx context.Context, d draft, at int, digest string, parent *state,
 	size int) (*manifest, *state, error) {
 	m := &manifest{Format: manifestFormat, Digest: digest, Meta: d.meta, Counts: d.counts(),
@@ -48,7 +48,7 @@ func (s *Store) storeBody(ctx context.Context, body jsonval.Object, m *manifest,
 	return s.storeFullBody(ctx, st.body)
 }
 
-// deltaBaseFor returns the Idea to store this one against; nil if it is to be stored whole.
+// deltaBaseFor returns the Idea that this one is stored as a delta of; nil if it is to be stored whole.
 func deltaBaseFor(at int, parent *state) *state {
 	if parent == nil || at-parent.Since >= maxDeltaDistance {
 		return nil
@@ -70,7 +70,7 @@ func (s *Store) storeDelta(ctx context.Context, data []byte, st *state) (any, er
 	return s.storeValue(ctx, delta, maxOwnInline)
 }
 
-// ownCopy decodes bytes, so that what is remembered shares nothing with a caller's values.
+// ownCopy decodes bytes, so that the cached state shares nothing with a caller's values.
 func ownCopy(data []byte) (jsonval.Object, error) {
 	v, err := decodeStored(data)
 	if err != nil {
@@ -83,7 +83,7 @@ func ownCopy(data []byte) (jsonval.Object, error) {
 	return m, nil
 }
 
-// unpack returns the value of a node.
+// unpack returns the value that a node represents.
 func (s *Store) unpack(ctx context.Context, node any) (any, error) {
 	m := jsonval.AsObject(node)
 	v, isValue := m[nodeValue]
@@ -141,7 +141,7 @@ func (s *Store) readPart(ctx context.Context, digest string) (any, error) {
 	return v, nil
 }
 
-// partError names the part that is lost.
+// partError names the part if it is lost.
 func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	if isBroken(err) || !blobs.IsDigest(digest) {
 		return &broken{s.values.Name(ctx, digest), err}
@@ -149,8 +149,8 @@ func (s *Store) partError(ctx context.Context, digest string, err error) error {
 	return err
 }
 
-// decodeStored reads JSON that this package wrote: numbers stay as they were written, and depth is not bounded, because
-// a delta is nested deeper than what it changes.
+// decodeStored decodes JSON that this package wrote. Numbers stay as they were written. Depth is not bounded, because a
+// delta is nested deeper than what it changes.
 func decodeStored(data []byte) (any, error) {
 	var v any
 	if err := jsonval.Unmarshal(data, &v); err != nil {

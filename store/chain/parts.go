@@ -17,11 +17,11 @@ const (
 )
 
 const (
-	// Values up to these sizes in bytes stay in the manifest. maxSharedInline is for what other Ideas, and other
-	// processes of the same file, have too; maxOwnInline for what only this Idea has.
+	// Values up to these sizes in bytes stay in the manifest. maxSharedInline is for values that other Ideas, and other
+	// processes of the same file, have too; maxOwnInline for values that only this Idea has.
 	maxSharedInline = 256
 	maxOwnInline    = 8 << 10
-	// maxRunBytes is the size at which a run of Messages is ended, so that one more does not make all of it new.
+	// maxRunBytes is the size at which a run of Messages ends, so that one more Message does not rewrite all of it.
 	maxRunBytes = 64 << 10
 )
 
@@ -35,7 +35,7 @@ func (s *Store) storeValue(ctx context.Context, v any, inline int) (any, error) 
 	return jsonval.Object{nodeByDigest: digest}, err
 }
 
-// storeFullBody makes the parts of an Idea that is stored by itself.
+// storeFullBody stores the parts of an Idea that is stored whole.
 func (s *Store) storeFullBody(ctx context.Context, body jsonval.Object) (any, error) {
 	return storeMembers(body, func(k string, v any) (any, error) {
 		object, isObject := v.(jsonval.Object)
@@ -54,7 +54,7 @@ func (s *Store) storeFullBody(ctx context.Context, body jsonval.Object) (any, er
 	})
 }
 
-// storeMembers makes the parts of an object, member by member.
+// storeMembers stores the parts of an object, member by member.
 func storeMembers(m jsonval.Object, part func(k string, v any) (any, error)) (any, error) {
 	each := jsonval.Object{}
 	for k, v := range m {

@@ -11,7 +11,7 @@ import (
 	"processidea/model/turn"
 )
 
-// findProposedCall finds the Call that wrote, as the LLM proposed it. What a person wrote by themselves has none.
+// findProposedCall finds the Call that wrote the value, as the LLM proposed it. A person's own write has no Call.
 func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*manifest) error {
 	e := b.Last.entry
 	if e.CorrectionNumber > 0 {
@@ -48,7 +48,7 @@ func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*man
 	return s.resolveReads(ctx, p, e, call, logged)
 }
 
-// readProposedCall takes the Call from the solution of its Request's Idea, where the log does not hold it.
+// readProposedCall reads the Call from the solution of its Request's Idea if the log does not hold it.
 func (s *Store) readProposedCall(ctx context.Context, p *ProposedCall, e turn.LogEntry, m *manifest) error {
 	if p.Written != nil {
 		return nil
@@ -95,8 +95,8 @@ func referencesIn(call jsonval.Object) []refexpr.Reference {
 	return references
 }
 
-// findUnlogged finds whether a value that is in no log was there from the beginning, or else the first Idea that shows
-// it.
+// findUnlogged handles a value that is in no log: it finds whether the value was there from the beginning, or else the
+// first Idea that shows it.
 func (s *Store) findUnlogged(ctx context.Context, b *Blame, manifests []*manifest, path jsonval.Path) error {
 	var tip *state
 	for _, m := range manifests {

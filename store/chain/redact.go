@@ -15,15 +15,15 @@ import (
 type redaction struct {
 	token          string
 	otherTokens    []string  // the tokens of all other instances
-	done           bool      // an Idea says that the instance is gone already
-	statedMentions []Mention // the places that it names
-	// ownTexts are texts of the instance; false if they occur outside of it too.
+	done           bool      // an Idea records that the instance was removed before
+	statedMentions []Mention // the places that this record names
+	// ownTexts are texts of the instance; the value is false if a text occurs outside of the instance too.
 	ownTexts map[string]bool
-	needles  []texts.Needle // of texts that only the instance has, once all Ideas are read
+	needles  []texts.Needle // for texts that only the instance has; built once all Ideas are read
 }
 
-// maxOwnTexts bounds how many texts of the instance are searched for in what stays; shorter ones than minTextLength are
-// not.
+// maxOwnTexts bounds how many texts of the instance are searched for in what remains. Texts shorter than minTextLength
+// are not searched for.
 const (
 	maxOwnTexts   = 500
 	minTextLength = 4
@@ -120,7 +120,7 @@ func (r *redaction) withoutInstance(list []any) []any {
 
 func (r *redaction) ofCall(id string) bool { return ideafile.InstanceTokenOfCallID(id) == r.token }
 
-// messageStub is what stays of the instance's Messages.
+// messageStub is the Message that replaces the instance's Messages.
 func (r *redaction) messageStub() jsonval.Object {
 	return jsonval.Object{"type": ideafile.TypeState, "_instance": r.token, "state": jsonval.Object{},
 		ideafile.StatusKey: string(ideafile.InstanceSettled)}
@@ -159,7 +159,7 @@ func (r *redaction) redactPlan(m jsonval.Object) []any {
 	return []any{m}
 }
 
-// redactCalls leaves of the instance's Calls the Tool.
+// redactCalls reduces the instance's Calls to their Tool, and removes the instance from the targets of shared Calls.
 func (r *redaction) redactCalls(list []any) []any {
 	left := slices.Clone(list)
 	for n, raw := range left {
@@ -179,8 +179,8 @@ func (r *redaction) redactCalls(list []any) []any {
 	return left
 }
 
-// mentionReason returns why a remaining text may reveal the instance; "" if it does not. The name and the version of
-// the file equal a short token by chance.
+// mentionReason returns why a remaining text may reveal the instance; "" if it does not. The file's name and version do
+// not count as its token, because they equal a short token by chance.
 func (r *redaction) mentionReason(at texts.Place, text string) string {
 	ofFile := at.Part == "meta.version" || at.Part == "meta.path"
 	if text == r.token && at.Instance != r.token && !ofFile {

@@ -9,9 +9,9 @@ import (
 	"processidea/store/blobs"
 )
 
-// Seal puts an Idea on its process's chain and gives its digest: SHA-256, in hex, over the canonical bytes of the whole
-// Idea without meta.digest. Sealing the same again changes nothing and gives the same. An Idea that others follow is
-// never replaced: the error wraps ErrConflict.
+// Seal appends an Idea to its process's chain and returns its digest: SHA-256, in hex, over the canonical bytes of the
+// whole Idea without meta.digest. Sealing the same Idea again changes nothing and returns the same digest. An Idea that
+// others follow is never replaced: the error wraps ErrConflict.
 func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err error) {
 	defer wrapError(&err, "seal Idea %d of %s", e.At, e.Process)
 	ctx = blobs.ForProcess(ctx, e.Process)
@@ -42,7 +42,7 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	if err != nil {
 		return sealed, err
 	}
-	// The manifest comes last: what it names is there.
+	// The manifest is written last, when everything that it names is stored.
 	if err := s.values.Write(ctx, sealed.Place, m.encode()); err != nil {
 		return sealed, err
 	}
@@ -51,8 +51,8 @@ func (s *Store) Seal(ctx context.Context, e Entry) (sealed protocol.IdeaRef, err
 	return sealed, nil
 }
 
-// findSealedDigest returns the digest of the same Idea if it was sealed before; empty if it was not. Anything else at
-// its place was left by an attempt whose result got lost, unless another Idea follows it.
+// findSealedDigest returns the digest of the Idea if the same Idea was sealed before; empty if not. A different Idea at
+// its place was left by an attempt whose result got lost, unless another Idea follows: that is ErrConflict.
 func (s *Store) findSealedDigest(ctx context.Context, e Entry, d draft) (string, error) {
 	there, err := s.manifest(ctx, e.Process, e.At)
 	switch {
@@ -85,7 +85,7 @@ func (s *Store) parentState(ctx context.Context, e Entry) (*state, error) {
 	if st := s.cachedTip(e.Process, e.Parent); st != nil && st.at == e.At-1 {
 		return st, nil
 	}
-	// An Idea may be stored against any before it, even one that is not its parent.
+	// The base of a delta may be any Idea before it, even one that is not its parent.
 	m, err := s.manifest(ctx, e.Process, e.At-1)
 	var st *state
 	if err == nil {

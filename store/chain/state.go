@@ -7,27 +7,26 @@ import (
 	"processidea/store/blobs"
 )
 
-// state is the body of an Idea in memory, with the Ideas that it was built from: it shares with them what has not
-// changed.
+// state is the body of an Idea in memory, with the Ideas that it was built from. It shares unchanged values with them.
 type state struct {
 	at     int
 	digest string
 	body   jsonval.Object
-	base   *state // the one that it is stored against; nil where it is stored whole
+	base   *state // the Idea that it is stored as a delta of; nil if it is stored whole
 	lineage
-	fullBytes int // bytes of the Idea that it comes from
+	fullBytes int // bytes of the body of Idea Since
 }
 
-// These decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored whole, in
-// radix deltaRadix; the base of Idea i is the number whose last nonzero digit is one less: most Ideas are stored
-// against the previous one, every 16th against the 16th before, every 256th against the 256th before. So a change is
-// written three times at most, and at most 45 deltas lead to any Idea.
+// These constants decide which Idea is the base of another's delta. Ideas are counted from the last one that is stored
+// whole, in radix deltaRadix. The base of Idea i is the number whose last nonzero digit is one less. So most Ideas are
+// stored against the previous one, every 16th against the 16th before, every 256th against the 256th before. A change
+// is written three times at most, and at most 45 deltas lead to any Idea.
 const (
 	deltaRadix       = 16
 	maxDeltaDistance = deltaRadix * deltaRadix * deltaRadix
 )
 
-// deltaBaseOf gives the Idea against which Idea i after a whole one is stored.
+// deltaBaseOf returns the base of Idea i. Both are counted from the last Idea that is stored whole.
 func deltaBaseOf(i int) int {
 	unit := 1
 	for i%(unit*deltaRadix) == 0 {
@@ -36,7 +35,7 @@ func deltaBaseOf(i int) int {
 	return i - unit
 }
 
-// find gives the Idea of a number among those that this one comes from; nil where it is not.
+// find returns the Idea with a number among st and the Ideas that it was built from; nil if it is not among them.
 func (st *state) find(at int) *state {
 	for ; st != nil; st = st.base {
 		if st.at == at {
@@ -46,7 +45,7 @@ func (st *state) find(at int) *state {
 	return nil
 }
 
-// state reads the body of an Idea. known is one read before, which may spare some reading.
+// state reads the body of an Idea. known is an Idea read before, which may spare some reading.
 func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, error) {
 	if err := m.checkNotForgotten(); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func (s *Store) state(ctx context.Context, m *manifest, known *state) (*state, e
 	return st, nil
 }
 
-// loadBase reads the Idea that another is stored against.
+// loadBase reads the Idea that another is stored as a delta of.
 func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state, error) {
 	if m.DeltaBase < 0 || m.DeltaBase >= m.metaNumber("at") {
 		return nil, brokenErrorf(m.place(), "it is stored against Idea %d, which is none before it", m.DeltaBase)
@@ -92,7 +91,7 @@ func (s *Store) loadBase(ctx context.Context, m *manifest, known *state) (*state
 	return s.state(ctx, below, known)
 }
 
-// asBroken names the manifest where an error names no part.
+// asBroken adds the manifest's place to an error that names no part.
 func (m *manifest) asBroken(err error) error {
 	if isPartError(err) {
 		return err
@@ -100,8 +99,8 @@ func (m *manifest) asBroken(err error) error {
 	return &broken{m.place(), err}
 }
 
-// What a Store remembers of the processes that were sealed last: the latest Idea of each, so that the next one is
-// stored without reading the one before.
+// A Store caches the latest Idea of each of the processes that were sealed last, so that the next Idea is stored
+// without reading the previous one.
 const (
 	maxTips     = 1024
 	maxTipBytes = 32 << 20
@@ -111,7 +110,7 @@ func newTips() *blobs.Recent[*state] {
 	return blobs.NewRecent(maxTips, maxTipBytes, func(st *state) int { return st.fullBytes + st.Bytes })
 }
 
-// cachedTip gives the remembered Idea of a process if it has the digest; else nil.
+// cachedTip returns the cached Idea of a process if it has the digest; else nil.
 func (s *Store) cachedTip(process, digest string) *state {
 	if st, ok := s.tips.Get(process); ok && st.digest == digest {
 		return st

@@ -10,15 +10,15 @@ import (
 	"processidea/store/proofs"
 )
 
-// Store is the chains of a store of values. It is safe for concurrent use.
+// Store keeps the chains of processes in a store of values. It is safe for concurrent use.
 type Store struct {
 	values *blobs.Store
 	tips   *blobs.Recent[*state]
-	// deciders are the keys with which Verify checks the proofs of decisions; nil: it leaves their signatures alone.
+	// deciders are the keys with which Verify checks the signatures of decisions; if nil, Verify does not check them.
 	deciders proofs.Keys
 }
 
-// New gives the chains of a store.
+// New returns the chains in a store of values.
 func New(values *blobs.Store) *Store { return &Store{values: values, tips: newTips()} }
 
 // WithKeys returns the same chains; Verify checks the signatures of decisions with these keys.
@@ -28,14 +28,15 @@ func (s *Store) WithKeys(deciders proofs.Keys) *Store {
 	return &trusting
 }
 
-// What is asked for and is not there, or cannot be.
+// Errors of Store.
 var (
 	ErrNoIdea = errors.New("the store has no such Idea")
-	// ErrConflict says that another Idea has the number of the one to seal, and that more follow it.
+	// ErrConflict says that a different Idea already has the number of the Idea to seal, and that other Ideas follow
+	// it.
 	ErrConflict = errors.New("another Idea stands there, and others follow it")
 )
 
-// broken is what cannot be read because it is not what was written: the part of the store, and what is wrong with it.
+// broken is the error for a part of the store that cannot be read because it is not what was written.
 type broken struct {
 	part  string
 	cause error
@@ -56,7 +57,8 @@ func wrapError(err *error, format string, args ...any) {
 	}
 }
 
-// isBroken reports whether an error means that something is missing or broken, and not that the store does not answer.
+// isBroken reports whether an error means that something is missing or broken, rather than that the store does not
+// answer.
 func isBroken(err error) bool {
 	for _, known := range []error{ErrNoIdea, blobs.ErrMissing, blobs.ErrChanged, blobs.ErrUnfit} {
 		if errors.Is(err, known) {
@@ -81,29 +83,28 @@ type Report struct {
 	// Created is when the latest Idea was sealed; zero if unknown.
 	Created  time.Time `json:"createdAt,omitzero"`
 	IsIntact bool      `json:"whole"`
-	// ChainsBelow is how many chains of its parts and delegates were checked too. What is broken in them is in Broken.
+	// ChainsBelow is how many chains of parts and delegates were checked too. Their faults are in Broken.
 	ChainsBelow int `json:"within,omitempty"`
-	// Witnessed is how many Ideas were compared with the digests that somebody else has of them.
+	// Witnessed is how many Ideas were compared with digests known from elsewhere.
 	Witnessed int `json:"witnessed,omitempty"`
-	// Decisions is how the decisions that people took on Calls are proven.
+	// Decisions counts how people's decisions on Calls are proven.
 	Decisions proofs.Counts `json:"decisions"`
-	// Broken lists every broken place, the first Idea that it harms first.
+	// Broken lists every broken place, in the order of the first Idea that it harms.
 	Broken []Broken `json:"broken"`
-	// Unreadable lists the Ideas that cannot be loaded because of them.
+	// Unreadable lists the Ideas that cannot be loaded because of broken places.
 	Unreadable []int `json:"unreadable"`
 	// Origin is the Idea that the process was forked from, as its Ideas say.
 	Origin any `json:"origin,omitempty"`
-	// Undoes says which process this one takes back, for whom and why; absent where it does not.
+	// Undoes says which process this one undoes, for whom and why; absent if it undoes none.
 	Undoes any `json:"undoes,omitempty"`
-	// Simulated says who played the Tools of a simulation, as its Ideas say; absent of a process that ran.
+	// Simulated says who played the Tools of a simulation, as its Ideas record; absent for a process that really ran.
 	Simulated any `json:"simulated,omitempty"`
-	// Forgotten says who had the contents removed: the digests of the Ideas are checked as far as they lead to each
-	// other.
+	// Forgotten says who had the contents removed. Then only the links between the Ideas' digests are checked.
 	Forgotten *Forgotten `json:"forgotten,omitempty"`
-	// ForgottenInstances are those that were taken out of the Ideas.
+	// ForgottenInstances are the instances that were removed from the Ideas.
 	ForgottenInstances []ForgottenInstance `json:"forgottenInstances,omitempty"`
 
-	known map[string]int // the parts in Broken: where there
+	known map[string]int // the index in Broken of each part
 }
 
 // Broken is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line of an
@@ -119,7 +120,7 @@ func newReport(process string) *Report {
 	return &Report{Process: process, Broken: []Broken{}, Unreadable: []int{}, known: map[string]int{}}
 }
 
-// add notes a broken place, each once.
+// add records a broken place, unless its part is already recorded.
 func (r *Report) add(at int, part, format string, args ...any) {
 	if _, listed := r.known[part]; listed {
 		return
@@ -128,7 +129,7 @@ func (r *Report) add(at int, part, format string, args ...any) {
 	r.Broken = append(r.Broken, Broken{At: at, Item: part, Problem: fmt.Sprintf(format, args...)})
 }
 
-// addHarm notes that an Idea cannot be loaded because of a broken part.
+// addHarm records that an Idea cannot be loaded because of a broken part.
 func (r *Report) addHarm(part string, at int) {
 	n, listed := r.known[part]
 	if listed && !slices.Contains(r.Broken[n].Harms, at) {
@@ -136,14 +137,14 @@ func (r *Report) addHarm(part string, at int) {
 	}
 }
 
-// addProblems notes what is wrong with decisions, each by itself.
+// addProblems records faults of decisions, all of them.
 func (r *Report) addProblems(at int, place string, problems []string) {
 	for _, p := range problems {
 		r.Broken = append(r.Broken, Broken{At: at, Item: place, Problem: p})
 	}
 }
 
-// noteSimulated notes that an Idea of the chain is a simulation.
+// noteSimulated records it if an Idea of the chain is a simulation.
 func (r *Report) noteSimulated(meta map[string]any) {
 	if mark := meta["simulated"]; mark != nil && mark != false {
 		r.Simulated = mark

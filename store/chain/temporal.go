@@ -15,7 +15,7 @@ import (
 	"processidea/store/blobs"
 )
 
-// NamespaceContents is what a namespace of Temporal still has: open executions, and closed ones until their retention
+// NamespaceContents is what a Temporal namespace still has: open executions, and closed ones until their retention
 // ends.
 type NamespaceContents struct {
 	// Executions is how many there are.
@@ -28,10 +28,10 @@ type NamespaceContents struct {
 	opener Opener
 }
 
-// hasProcess reports whether there is anything of a process, or anything that its data key opens.
+// hasProcess reports whether the namespace has an execution of a process, or data that the process's data key encrypts.
 func (h *NamespaceContents) hasProcess(process string) bool { return h != nil && h.known[process] }
 
-// isOpen reports whether anything of a process is open: itself, an instance or a part.
+// isOpen reports whether an execution of a process is open: of the process itself, an instance or a part.
 func (h *NamespaceContents) isOpen(process string) bool {
 	return h != nil && h.openProcesses[blobs.RootOf(process)]
 }
@@ -43,16 +43,16 @@ func (h *NamespaceContents) references() map[reference]bool {
 	return h.refs
 }
 
-// ReadTemporal reads every history that a namespace has. The service gives payloads as they lie there; where they are
-// encrypted, open decrypts them (nil: none is).
+// ReadTemporal reads every history in a namespace. The service returns payloads as they are stored; open decrypts
+// encrypted ones (nil if none is encrypted).
 func ReadTemporal(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	open Opener) (*NamespaceContents, error) {
 	_, all, err := ReadTemporalSeparately(ctx, c, namespace, func(string) bool { return false }, open)
 	return all, err
 }
 
-// ReadTemporalSeparately is ReadTemporal, for Forget: it tells apart what the histories of the workflows refer to that
-// go, and what everything else does.
+// ReadTemporalSeparately is ReadTemporal for Forget: own is what the histories of the workflows in goes refer to,
+// others is what everything else refers to.
 func ReadTemporalSeparately(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string, goes func(id string) bool,
 	open Opener,
@@ -76,7 +76,7 @@ func newNamespaceContents(open Opener) *NamespaceContents {
 		refs: map[reference]bool{}, opener: open}
 }
 
-// noteExecution notes what belongs to an execution of a workflow.
+// noteExecution records a message that belongs to an execution of a workflow.
 func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, m proto.Message) error {
 	root := blobs.RootOf(workflow)
 	if e, ok := m.(*workflowpb.WorkflowExecutionInfo); ok {
@@ -89,8 +89,8 @@ func (h *NamespaceContents) noteExecution(ctx context.Context, workflow string, 
 	return h.noteDigests(ctx, root, m)
 }
 
-// EachExecution gives all that a namespace has of executions of workflows, a page of a history at a time: what its list
-// shows of one, what activities of an open one have said, and its events.
+// EachExecution visits everything that a namespace has about workflow executions, a page of a history at a time: the
+// execution's entry in the list, for an open one also the heartbeat details of its activities, and its events.
 func EachExecution(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	do func(workflow string, m proto.Message) error,
@@ -123,7 +123,7 @@ func eachOfExecution(
 		return err
 	}
 	if protocol.IsOpen(e.GetStatus()) {
-		// Heartbeat details of an activity are in no event.
+		// No event holds the heartbeat details of an activity.
 		d, err := c.DescribeWorkflowExecution(ctx,
 			&workflowservice.DescribeWorkflowExecutionRequest{Namespace: namespace, Execution: e.GetExecution()})
 		if err == nil {
@@ -154,7 +154,7 @@ func eachOfExecution(
 	}
 }
 
-// EachSchedule visits what the namespace's Schedules start processes from.
+// EachSchedule visits the Schedules of a namespace, which say what they start processes from.
 func EachSchedule(
 	ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	do func(schedule string, m proto.Message) error,
@@ -182,8 +182,8 @@ func EachSchedule(
 	}
 }
 
-// noteDigests notes every digest in the payloads of a message of a process: claims of payloads that lie in the store,
-// and handles of values.
+// noteDigests records every digest in the payloads of a process's message: claims of stored payloads, and handles of
+// values.
 func (h *NamespaceContents) noteDigests(ctx context.Context, process string, m proto.Message) error {
 	return blobs.EachPayload(ctx, m, func(p *commonpb.Payload) error { return h.noteReferences(process, p) })
 }
@@ -192,7 +192,7 @@ func (h *NamespaceContents) noteReferences(process string, p *commonpb.Payload) 
 	note := func(process string, p *commonpb.Payload) {
 		eachDigest(p.GetData(), func(text []byte) { h.refs[reference{process, string(text)}] = true })
 	}
-	if owner := blobs.OwnerOfClaim(p); owner != "" { // of a Schedule's process it is another
+	if owner := blobs.OwnerOfClaim(p); owner != "" { // for a Schedule the owner is another process
 		h.known[owner] = true
 		note(owner, p)
 	}
@@ -205,7 +205,7 @@ func (h *NamespaceContents) noteReferences(process string, p *commonpb.Payload) 
 	return err
 }
 
-// isExpired reports whether an execution went away while its history was read.
+// isExpired reports whether an error means that an execution or Schedule was deleted while it was read.
 func isExpired(err error) bool {
 	_, gone := errors.AsType[*serviceerror.NotFound](err)
 	return gone

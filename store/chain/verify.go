@@ -14,17 +14,17 @@ import (
 	"processidea/store/proofs"
 )
 
-// Verify checks a whole chain from what lies in the store: that the Ideas are numbered without a gap and each names the
-// one before, and that every manifest, part, value, log and Idea is what its digest says. The error is for a store that
-// does not answer, and wraps ErrNoIdea where there is no chain.
+// Verify checks a whole chain in the store: the Ideas are numbered without a gap, each names the one before, and every
+// manifest, part, value, log and Idea has its digest. The error is for a store that does not answer; it wraps ErrNoIdea
+// if there is no chain.
 func (s *Store) Verify(ctx context.Context, process string) (*Report, error) {
 	return s.VerifyWitnessed(ctx, process, nil, func(int, int) {})
 }
 
-// Digests are those with which somebody knows the Ideas of a process, by their numbers.
+// Digests maps the number of an Idea to the digests by which it is known elsewhere.
 type Digests map[int][]string
 
-// Add notes that somebody knows an Idea by a digest.
+// Add records a digest by which an Idea is known elsewhere.
 func (d Digests) Add(at int, digest string) {
 	d[at] = jsonval.AppendNew(d[at], digest)
 }
@@ -93,9 +93,9 @@ type verifier struct {
 	// witnessed are the digests that the Ideas must have.
 	witnessed  Digests
 	audit      *proofs.Audit
-	checked    map[string]error // what came of each digest
-	inside     map[string]error // what came of each value, with those that it holds
-	previous   *manifest        // of the Idea before; nil where it is not known
+	checked    map[string]error // the outcome of the check, by digest
+	inside     map[string]error // the outcome for a value and the values that it holds, by digest
+	previous   *manifest        // the previous Idea; nil if it could not be read
 	forgotten  []string         // digests of the Ideas whose contents were forgotten
 	redactions redactionCheck
 	lastRead   *state // the last Idea that could be read
@@ -129,7 +129,8 @@ func (v *verifier) checkNext(ctx context.Context, at int) error {
 	return nil
 }
 
-// noteBroken notes what cannot be read. The part may be one of an Idea before, which was named there.
+// noteBroken records an Idea that cannot be read. The broken part may belong to an earlier Idea, for which it is
+// already recorded.
 func (v *verifier) noteBroken(at int, err error) error {
 	if !isBroken(err) {
 		return err
@@ -167,7 +168,7 @@ func (v *verifier) checkMeta(m *manifest) {
 	}
 }
 
-// checkOrigin checks that a forked process says rightly where it comes from, as far as the store has that chain.
+// checkOrigin checks that a forked process names the right digest of its origin, if the store has that chain.
 func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 	at := m.metaNumber("at")
 	if at != 1 || m.Meta[originKey] == nil {
@@ -188,7 +189,7 @@ func (v *verifier) checkOrigin(ctx context.Context, m *manifest) error {
 	return nil
 }
 
-// checkIdea checks that what a manifest leads to is the Idea that it says.
+// checkIdea checks the Idea that a manifest leads to against the manifest.
 func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	at := m.metaNumber("at")
 	d, st, err := v.draft(ctx, m, v.lastRead)
@@ -219,7 +220,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	return nil
 }
 
-// comesFrom reports whether a manifest tells rightly by how many deltas it comes from which Idea.
+// comesFrom reports whether the lineage in a manifest is right.
 func (m *manifest) comesFrom(st *state) bool {
 	if st.base == nil {
 		return m.lineage == lineage{Since: st.at}

@@ -17,9 +17,9 @@ import (
 // ErrNoExport says that a file is no export of a chain.
 var ErrNoExport = errors.New("this is no export of a chain")
 
-// VerifyExport checks what Export wrote, with nothing but the file: as Verify does, with lines for parts, and the
-// signatures of decisions with keys; nil: it leaves these alone. The error is for a file that cannot be read or is no
-// export.
+// VerifyExport checks an export from the file alone, in the way of Verify: broken places are lines, not parts. It
+// checks the signatures of decisions with the given keys, and skips them if deciders is nil. The error is for a file
+// that cannot be read or is no export.
 func VerifyExport(r io.Reader, deciders proofs.Keys) (report *Report, err error) {
 	defer wrapError(&err, "verify export")
 	v := &exportVerifier{report: newReport(""), audit: proofs.New(deciders), delivered: map[string]bool{},
@@ -51,8 +51,8 @@ type exportVerifier struct {
 	audit      *proofs.Audit
 	line       int
 	head       exportHead
-	process    string // of the first Idea that is whole
-	previous   string // digest of the Idea before; empty where that is not whole
+	process    string // process of the first intact Idea
+	previous   string // digest of the previous Idea; empty if that is not intact
 	delivered  map[string]bool
 	needed     map[string]bool
 	redactions redactionCheck
@@ -156,7 +156,7 @@ func (v *exportVerifier) checkLink(m *manifest) error {
 	return nil
 }
 
-// checkLog checks an Idea's log, and the values that were given for its handles.
+// checkLog checks an Idea's log, and the values that the export delivers for the log's handles.
 func (v *exportVerifier) checkLog(meta, line jsonval.Object) error {
 	log, has := line["log"]
 	if named, names := meta["log"]; has != names || (has && digestOf(log) != named) {
@@ -193,7 +193,7 @@ func (v *exportVerifier) requireHandles(value any) {
 	}
 }
 
-// checkHead checks the head, now that it is known what follows it.
+// checkHead checks the head against the Ideas that followed it.
 func (v *exportVerifier) checkHead() {
 	v.report.Process, v.report.Digest = v.process, v.previous
 	v.redactions.compare(v.report, fmt.Sprintf("line %d", v.line-1))

@@ -30,7 +30,7 @@ func (v *verifier) checkParts(ctx context.Context, m *manifest) (whole bool, err
 	return whole, nil
 }
 
-// withoutPartName is what is wrong with a value, without its name.
+// withoutPartName returns the fault of a value without the name of its part.
 func withoutPartName(err error) error {
 	for _, known := range []error{blobs.ErrMissing, blobs.ErrChanged} {
 		if errors.Is(err, known) {
@@ -43,7 +43,7 @@ func withoutPartName(err error) error {
 	return err
 }
 
-// checkValue reads a value from the store once, whatever is remembered of it.
+// checkValue reads a value from the store once, bypassing the cache.
 func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	if err, done := v.checked[digest]; done {
 		return err
@@ -56,8 +56,8 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	return err
 }
 
-// checkHandles checks the values of the store that a value holds, and those that they hold. The error is for a store
-// that does not answer, or for a value that is lost.
+// checkHandles checks the stored values that a value holds, and those that they hold in turn. The error is for a store
+// that does not answer, or for a lost value.
 func (v *verifier) checkHandles(ctx context.Context, at int, value any) (err error) {
 	for _, digest := range handlesIn(value) {
 		err = mostSevere(err, v.checkHandle(ctx, at, digest))
@@ -65,7 +65,7 @@ func (v *verifier) checkHandles(ctx context.Context, at int, value any) (err err
 	return err
 }
 
-// checkHandle checks a value and those that it holds, once.
+// checkHandle checks a value and the values that it holds, once.
 func (v *verifier) checkHandle(ctx context.Context, at int, digest string) error {
 	if err, done := v.inside[digest]; done {
 		return err

@@ -14,15 +14,15 @@ import (
 const (
 	EncodingEncrypted = "binary/encrypted"  // the payload's encoding
 	MetadataKeyID     = "encryption-key-id" // metadata: the id of the key
-	MetadataInline    = "inline"            // metadata: what is encrypted stays inline (protocol.IsKeptInline)
+	MetadataInline    = "inline"            // metadata: the payload stays inline (protocol.IsKeptInline)
 )
 
 // boundPayload binds encrypted bytes to being a payload. They are not bound to their workflow, because equal payloads
-// are stored once, and the Temporal UI asks for payloads without saying whose they are.
+// are stored once, and the Temporal UI requests payloads without naming their workflow.
 const boundPayload = "processidea payload 1"
 
-// Codec encrypts whole payloads, metadata and all. Metadata named as readable is repeated in the clear. Payloads that
-// were not encrypted are decoded as they are: people send signals without keys, and old histories have none.
+// Codec encrypts whole payloads including metadata. Metadata named in readable is repeated in the clear. Unencrypted
+// payloads are decoded unchanged: signals may come from clients without keys, and old histories are unencrypted.
 func (k *Keys) Codec(readable ...string) converter.PayloadCodec { return &codec{k, readable} }
 
 type codec struct {
@@ -57,7 +57,7 @@ func eachPayload(payloads []*commonpb.Payload,
 }
 
 func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
-	// Deterministic, so that what is the same stays the same.
+	// Deterministic, so that equal payloads have equal bytes.
 	plain, err := proto.MarshalOptions{Deterministic: true}.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("encryption: encrypt payload: %w", err)
@@ -80,7 +80,7 @@ func (c *codec) encrypt(p *commonpb.Payload) (*commonpb.Payload, error) {
 	return &commonpb.Payload{Metadata: metadata, Data: sealed}, nil
 }
 
-// KeyOf gives the id of the key that a payload was encrypted with; ok is false for one that was not.
+// KeyOf returns the id of the key that encrypts a payload; ok is false if the payload is not encrypted.
 func KeyOf(p *commonpb.Payload) (id string, ok bool) {
 	m := p.GetMetadata()
 	return string(m[MetadataKeyID]), string(m[converter.MetadataEncoding]) == EncodingEncrypted

@@ -5,10 +5,10 @@ import (
 	"crypto/rand"
 )
 
-// A data key encrypts what belongs to one process. It is random, and kept wrapped by a key of Keys: who destroys what
-// it is wrapped in destroys all that it has encrypted.
+// A data key encrypts the data of one process. It is random, and is stored wrapped by a key of Keys. Destroying the
+// wrapped key makes everything that it encrypted unreadable.
 
-// wrapHeader begins a wrapped data key; the id of the key that wraps it and a line end follow.
+// wrapHeader begins a wrapped data key. The id of the wrapping key and a line end follow.
 const wrapHeader = "processidea data key 1 "
 
 // boundDataKey binds a wrapped data key to its process.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ErrAltered means that bytes do not open with the key that they name: they were changed or moved, or the key of that
-// id is another one here.
+// ErrAltered means that bytes cannot be decrypted with the key that they name: they were changed or moved, or the key
+// of that id is another one here.
 var ErrAltered = errors.New("the bytes were changed, or the key of that id is another one")
 
 // IsKeyError reports whether an error is about the keys that this program was given: one is malformed, missing, or not
@@ -18,7 +18,7 @@ func IsKeyError(err error) bool {
 	return missing || invalid || errors.Is(err, ErrAltered)
 }
 
-// invalidError is what is wrong with an entry of the variable.
+// invalidError says what is wrong with an entry of the environment variable.
 type invalidError struct {
 	entry int // from 1
 	cause error
@@ -28,9 +28,9 @@ func (e *invalidError) Error() string {
 	return fmt.Sprintf("encryption: parse %s: entry %d: %s", KeysVariable, e.entry, e.cause)
 }
 
-// MissingKeyError means that something is encrypted with a key that is not here.
+// MissingKeyError means that something is encrypted with a key that this program does not have.
 type MissingKeyError struct {
-	IDs    []string // of the key, or of those that may be the one
+	IDs    []string // id of the key, or of every key that it may be
 	NoKeys bool     // there are no keys at all
 }
 

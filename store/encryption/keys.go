@@ -20,7 +20,7 @@ type Keys struct{ ring []*Key }
 
 // Key is one key, with the keys that are derived from it for each use.
 type Key struct {
-	// ID names it. Owner is, for a data key, what it was made for: a process, or the name of its renewed key.
+	// ID names the key. Owner is, for a data key, what the key was made for: a process, or the name of its renewed key.
 	ID, Owner string
 	aead      *subtle.AESSIV
 	names     []byte
@@ -42,7 +42,7 @@ func newKey(id string, secret []byte) (*Key, error) {
 	return &Key{ID: id, aead: aead, names: names}, err
 }
 
-// Primary is the id of the key that encrypts; empty without keys.
+// Primary returns the id of the key that encrypts; empty without keys.
 func (k *Keys) Primary() string {
 	if k == nil {
 		return ""
@@ -50,7 +50,7 @@ func (k *Keys) Primary() string {
 	return k.ring[0].ID
 }
 
-// All are the keys, the one that encrypts first.
+// All returns the keys; the first one encrypts.
 func (k *Keys) All() []*Key {
 	if k == nil {
 		return nil
@@ -58,7 +58,7 @@ func (k *Keys) All() []*Key {
 	return k.ring
 }
 
-// IDs are the ids of all keys, the one that encrypts first.
+// IDs returns the ids of all keys; the first one encrypts.
 func (k *Keys) IDs() []string {
 	var ids []string
 	for _, one := range k.All() {
@@ -67,10 +67,10 @@ func (k *Keys) IDs() []string {
 	return ids
 }
 
-// Has reports whether a key is among them.
+// Has reports whether there is a key with an id.
 func (k *Keys) Has(id string) bool { return k.find(id) != nil }
 
-// Require gives a *MissingKeyError where a key is not among them.
+// Require returns a *MissingKeyError if there is no key with an id.
 func (k *Keys) Require(id string) error {
 	if k.Has(id) {
 		return nil
@@ -87,19 +87,19 @@ func (k *Keys) find(id string) *Key {
 	return nil
 }
 
-// String names the keys and shows none.
+// String returns the ids of the keys, and no secret.
 func (k *Keys) String() string { return "keys " + strings.Join(k.IDs(), ", ") }
 
-// GoString is String, so that dumps show no key either.
+// GoString is String, so that dumps show no secret either.
 func (k *Keys) GoString() string { return k.String() }
 
-// Seal encrypts with the primary key, which must exist. The result opens only with the same bound, which says what the
-// bytes are and where they belong, so that they cannot be used elsewhere.
+// Seal encrypts with the primary key, which must exist. The result can only be opened with the same bound. bound says
+// what the bytes are and where they belong, so that they cannot be used elsewhere.
 func (k *Keys) Seal(plain []byte, bound string) ([]byte, error) {
 	return k.ring[0].Seal(plain, bound)
 }
 
-// Open decrypts what Seal made with the key of an id. Errors are a *MissingKeyError, or wrap ErrAltered.
+// Open decrypts what Seal encrypted with the key of an id. The error is a *MissingKeyError, or wraps ErrAltered.
 func (k *Keys) Open(id string, sealed []byte, bound string) ([]byte, error) {
 	if err := k.Require(id); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Parse reads keys in the form of Variable. Without any it gives nil. No error holds any part of what was read.
+// Parse reads keys in the form of KeysVariable; nil if text is empty. No error contains any part of text.
 func Parse(text string) (*Keys, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -65,7 +65,7 @@ func checkID(id string) error {
 	return nil
 }
 
-// decodeBase64 takes both alphabets of base64, with padding or without.
+// decodeBase64 decodes both alphabets of base64, with or without padding.
 func decodeBase64(encoded string) ([]byte, error) {
 	encoded = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(encoded, "="))
 	secret, err := base64.RawStdEncoding.DecodeString(encoded)
@@ -75,8 +75,8 @@ func decodeBase64(encoded string) ([]byte, error) {
 	return secret, nil
 }
 
-// minDistinctBytes is how many different bytes a key has at least: more than a key that repeats its half can have. 32
-// random bytes have about 30 different ones; fewer than this occur once in 10^12 keys.
+// minDistinctBytes is the minimum number of different bytes in a key. A key whose halves are equal has fewer. 32 random
+// bytes have about 30 different ones; one in 10^12 keys has fewer than this.
 const minDistinctBytes = 18
 
 // checkSecret refuses keys that cannot have been drawn at random.
@@ -100,12 +100,12 @@ func checkSecret(secret []byte) error {
 	return nil
 }
 
-// GenerateKey makes a fresh key, in the form of an entry of Variable.
+// GenerateKey makes a new key, in the form of an entry of KeysVariable.
 func GenerateKey(id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", fmt.Errorf("encryption: make key %q: %w", id, err)
 	}
 	secret := make([]byte, keySize)
-	_, _ = rand.Read(secret) // it never fails: it ends the program where there is no randomness
+	_, _ = rand.Read(secret) // it never fails: it ends the program if there is no randomness
 	return id + ":" + base64.StdEncoding.EncodeToString(secret), nil
 }

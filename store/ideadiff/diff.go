@@ -1,4 +1,4 @@
-// Package ideadiff tells how two Ideas differ: in the values that everybody and that each instance has, and in the
+// Package ideadiff computes how two Ideas differ: in their shared values, in the values of each instance, and in the
 // Calls of their solutions.
 package ideadiff
 
@@ -20,22 +20,22 @@ type Diff struct {
 	Process string `json:"process"`
 	A       int    `json:"a"`
 	B       int    `json:"b"`
-	// Changes lists changed values: first those that all instances share, then instance by instance.
+	// Changes lists changed values: first the values that all instances share, then instance by instance.
 	Changes []Change     `json:"changes"`
 	Calls   []CallChange `json:"calls"`
 	// Patch leads from the whole Idea A to the whole Idea B: JSON Patch, RFC 6902.
 	Patch []any `json:"patch"`
 }
 
-// What became of a value or a Call.
+// The possible values of What.
 const (
 	Added   = "added"
 	Changed = "changed"
 	Removed = "removed"
-	Undone  = "undone" // of a Call that was done before
+	Undone  = "undone" // a Call that was done before
 )
 
-// Change is one value that differs. Instance is empty for what everybody has, and for the anonymous instance.
+// Change is one value that differs. Instance is empty for shared values, and for the anonymous instance.
 type Change struct {
 	Instance string `json:"instance"`
 	What     string `json:"what"`
@@ -45,8 +45,8 @@ type Change struct {
 	To   any    `json:"to"`
 }
 
-// CallChange is one Call of the solution that differs, or one that was taken back: From and To are its statuses then.
-// ID is without a token, and empty where the Request is not known.
+// CallChange is one Call of the solution that differs, or one that was undone; in the latter case From and To are its
+// statuses. ID has no instance token, and is empty if the Request is unknown.
 type CallChange struct {
 	Instance string `json:"instance"`
 	What     string `json:"what"`
@@ -56,7 +56,7 @@ type CallChange struct {
 	To       any    `json:"to"`
 }
 
-// Compare compares two Ideas of a process, of these numbers.
+// Compare compares the Ideas with the numbers a and b of a process.
 func Compare(process string, a, b int, from, to jsonval.Object) (*Diff, error) {
 	d := &Diff{Process: process, A: a, B: b, Changes: []Change{}, Calls: diffCalls(from, to)}
 	if err := d.compare(from, to); err != nil {
@@ -84,7 +84,7 @@ func (d *Diff) compare(from, to jsonval.Object) error {
 		ideafile.SplitContextByInstance(to["context"]))
 }
 
-// patchStep is one step of a JSON Patch.
+// patchStep returns one step of a JSON Patch.
 func patchStep(op jsondiff.Operation) any {
 	o := jsonval.Object{"op": op.Type, "path": op.Path}
 	if op.Type != jsondiff.OperationRemove {
@@ -107,7 +107,7 @@ func pickKeys(m jsonval.Object, keys ...string) jsonval.Object {
 type solutionCall struct {
 	id, instance, tool string
 	call               any
-	// place is what makes two Calls with other parameters the same Call that changed: instance, tool and output path.
+	// place identifies a Call whose parameters changed: instance, Tool and output path.
 	place, text string
 }
 
@@ -150,7 +150,8 @@ func diffCalls(from, to jsonval.Object) []CallChange {
 	return changes
 }
 
-// subtractCalls leaves out the Calls that another solution has too, each as often as it has it.
+// subtractCalls returns calls without those that others has too. A Call that occurs several times is removed as often
+// as others has it.
 func subtractCalls(calls, others []solutionCall) []solutionCall {
 	there := map[string]int{}
 	for _, o := range others {
@@ -166,7 +167,7 @@ func subtractCalls(calls, others []solutionCall) []solutionCall {
 	return left
 }
 
-// diffUndone tells which Calls were taken back between two Ideas, as their records say.
+// diffUndone lists the Calls that were undone between two Ideas, according to their records.
 func diffUndone(from, to jsonval.Object) (changes []CallChange) {
 	before, after := undoneTools(from), undoneTools(to)
 	for id, v := range jsonval.Sorted(after) {
@@ -180,7 +181,7 @@ func diffUndone(from, to jsonval.Object) (changes []CallChange) {
 	return changes
 }
 
-// undoneTools are the Tools of the Calls that an Idea calls undone, by the ids of these.
+// undoneTools returns the Tools of the Calls that an Idea's records call undone, by Call id.
 func undoneTools(source jsonval.Object) map[string]string {
 	tools := map[string]string{}
 	idea, _ := ideafile.ReadIdeaWithCheckedTools(jsonval.Object{"context": source["context"]})

@@ -12,7 +12,7 @@ import (
 	"processidea/model/refexpr"
 )
 
-// compareContexts compares what everybody sees, and then what each instance has for itself.
+// compareContexts compares the shared Messages, and then the Messages of each instance.
 func (d *Diff) compareContexts(from, to ideafile.ContextByInstance) error {
 	err := d.compareInstance("", from.SharedMessages, to.SharedMessages)
 	tokens := slices.Clone(to.InstanceTokens)
@@ -29,8 +29,8 @@ func (d *Diff) compareContexts(from, to ideafile.ContextByInstance) error {
 	return err
 }
 
-// compareInstance compares what everybody sees, where the token is empty, or what one instance has for itself:
-// instructions of files step by step, and payloads.
+// compareInstance compares the shared Messages (if the token is empty), or those of one instance: instructions of files
+// step by step, and payloads.
 func (d *Diff) compareInstance(token string, from, to []ideafile.Message) error {
 	d.compareMessages(token, from, to)
 	err := d.compareValues(token, instructionsByFile(from), instructionsByFile(to), jsonval.Path.String)
@@ -42,7 +42,7 @@ func (d *Diff) compareInstance(token string, from, to []ideafile.Message) error 
 		ideafile.InstanceMessagesView(to, token).PayloadByKind, referenceText)
 }
 
-// referenceText names a place in the payloads by kind as Calls refer to it.
+// referenceText returns the Reference to a place in the payloads by kind.
 func referenceText(p jsonval.Path) string {
 	if len(p) == 0 {
 		return ""
@@ -50,7 +50,7 @@ func referenceText(p jsonval.Path) string {
 	return refexpr.Reference{Kind: p[0], Path: p[1:]}.String()
 }
 
-// instructionsByFile are the contents of instructions' files, with their steps by id.
+// instructionsByFile returns the contents of instructions' files, with their steps by id.
 func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 	out := jsonval.Object{}
 	for _, m := range messages {
@@ -69,8 +69,8 @@ func instructionsByFile(messages []ideafile.Message) jsonval.Object {
 	return jsonval.Object{ideafile.TypeInstruction: out}
 }
 
-// compareStepOrders reports the files whose steps stand in another order: the LLM reads them in it, and by their ids
-// none has changed.
+// compareStepOrders reports the files whose steps are in another order. The LLM reads steps in order, and a comparison
+// by id does not show a new order.
 func (d *Diff) compareStepOrders(token string, from, to []ideafile.Message) {
 	orders := stepOrders(from)
 	for file, after := range jsonval.Sorted(stepOrders(to)) {
@@ -85,7 +85,7 @@ func (d *Diff) compareStepOrders(token string, from, to []ideafile.Message) {
 	}
 }
 
-// stepOrders are the ids of the steps of instructions' files, in their order.
+// stepOrders returns the step ids of instructions' files, in order.
 func stepOrders(messages []ideafile.Message) map[string][]any {
 	orders := map[string][]any{}
 	for _, m := range messages {
@@ -97,7 +97,7 @@ func stepOrders(messages []ideafile.Message) map[string][]any {
 	return orders
 }
 
-// compareMessages compares texts and instructions without steps, which have no path: one is there or it is not.
+// compareMessages compares texts and instructions without steps. They have no path, so each is either added or removed.
 func (d *Diff) compareMessages(instance string, from, to []ideafile.Message) {
 	for _, side := range []struct {
 		what        string
@@ -141,7 +141,7 @@ func (d *Diff) compareValues(instance string, from, to jsonval.Object, name func
 	return nil
 }
 
-// anyMap is an object that may be nil as one that is empty.
+// anyMap returns an empty object for nil.
 func anyMap(m jsonval.Object) any {
 	if m == nil {
 		return jsonval.Object{}
@@ -149,11 +149,11 @@ func anyMap(m jsonval.Object) any {
 	return m
 }
 
-// patchPlaces turns the pointers of a JSON Patch into the places that people see: a patch appends to a list at "-", and
-// removes from its end by taking away the same index again and again.
+// patchPlaces converts the pointers of a JSON Patch into the places that people see. A patch appends to a list at "-",
+// and removes elements from a list's end by removing the same index repeatedly.
 type patchPlaces struct {
 	from      jsonval.Object
-	timesSeen map[string]int // how often a pointer stood in the patch
+	timesSeen map[string]int // how often a pointer occurred in the patch
 }
 
 var unescapePointer = strings.NewReplacer("~1", "/", "~0", "~")

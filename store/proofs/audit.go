@@ -15,19 +15,19 @@ import (
 	"processidea/model/turn"
 )
 
-// Keys check signatures; *signing.Keys does.
+// Keys check signatures. *signing.Keys implements it.
 type Keys interface {
 	Verify(jws string) proof.Finding
 }
 
-// Counts is how people's decisions on Calls and on Plans are proven.
+// Counts counts how people's decisions on Calls and on Plans are proven.
 type Counts struct {
-	// Declared counts the decisions that merely name their decider, Signed those that carry a proof.
+	// Declared counts the decisions that only name their decider, Signed the decisions with a proof.
 	Declared int `json:"declared"`
 	Signed   int `json:"signed"`
 	// Proven counts the signed decisions whose signatures verify. It is 0 without keys.
 	Proven int `json:"proven"`
-	// Inherited are proofs of decisions in processes that this one was forked from.
+	// Inherited counts the proofs of decisions in processes that this one was forked from.
 	Inherited int `json:"carried,omitempty"`
 }
 
@@ -37,7 +37,7 @@ type Audit struct {
 	keys   Keys // nil: signatures are not checked
 	used   map[string]bool
 	orders map[string]*order // standing orders, by their ids
-	// deputies are those orders that name one.
+	// deputies are the orders that name a deputy.
 	deputies []*order
 }
 
@@ -46,7 +46,7 @@ func New(keys Keys) *Audit {
 	return &Audit{keys: keys, used: map[string]bool{}, orders: map[string]*order{}}
 }
 
-// CheckLog checks the decisions in the log of an Idea, and lists what is wrong with each.
+// CheckLog checks the decisions in the log of an Idea, and returns the problems of each.
 func (a *Audit) CheckLog(process string, log any) (problems []string) {
 	if log == nil {
 		return nil
@@ -175,8 +175,8 @@ func readUnchecked(jws string) (c proof.Claims, why string) {
 	return c, ""
 }
 
-// ranAsAmended reports whether an amended Call ran with what was shown and what the amendment changed of it; a null
-// took something away.
+// ranAsAmended reports whether an amended Call ran with the shown parameters as the amendment changed them; null
+// removes a member.
 func ranAsAmended(d approval.Decision) bool {
 	signedParams := d.Signed.Params
 	for k, v := range jsonval.Sorted(d.ShownParams) {
@@ -210,8 +210,8 @@ func withoutNulls(v any) any {
 	return out
 }
 
-// VerifyInherited checks the proofs in the first Idea of a fork that come from its origins: in the records of Plans,
-// and with the earlier deciders of Calls.
+// VerifyInherited checks the proofs that the first Idea of a fork has from its origins: those in the records of Plans,
+// and those of the earlier deciders of Calls.
 func (a *Audit) VerifyInherited(idea jsonval.Object) (problems []string) {
 	note := func(call, by, why string) {
 		if why != "" {

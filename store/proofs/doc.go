@@ -1,6 +1,5 @@
-// Package proofs checks again, from what a chain of Ideas keeps, what proves who decided: each decision with its proof,
-// against the decision itself and, where keys are at hand, against them. It counts the decisions that people only
-// declared.
+// Package proofs audits the decisions in a chain of Ideas: it checks the proof of each decision against the decision
+// itself and, if keys are given, against the keys. It counts the decisions without a proof.
 //
 // Invariant: it judges a decision as of the time that the chain records, never as of the time in the proof. So a key
 // that was withdrawn later still proves earlier decisions.

@@ -12,7 +12,7 @@ import (
 	"processidea/model/turn"
 )
 
-// order is a standing order from a log, and what was approved under it.
+// order is a standing order from a log, and how many Calls were approved under it.
 type order struct {
 	approval.StandingOrder
 	giver    policy.Person
@@ -57,7 +57,8 @@ func (a *Audit) checkOrder(process string, d approval.Decision) string {
 }
 
 // whyNoDeputy returns why a decision does not count in place of another person. The end of an order is ignored, as for
-// approvals. A part's own chain does not hold the deputies: they are in the whole's, with this decision.
+// approvals. A part's chain is not checked: the orders that name deputies, and this decision too, are in the chain of
+// the whole process.
 func (a *Audit) whyNoDeputy(process string, d approval.Decision) string {
 	if d.OnBehalfOf == nil || spelling.IsPart(process) || slices.ContainsFunc(a.deputies, func(o *order) bool {
 		return policy.SameName(o.To, d.DecidedBy) && policy.SameName(o.giver.Name, d.OnBehalfOf.Name) &&
@@ -69,9 +70,10 @@ func (a *Audit) whyNoDeputy(process string, d approval.Decision) string {
 	return fmt.Sprintf("%s had not named %s as deputy for that time", d.OnBehalfOf.Name, d.DecidedBy)
 }
 
-// claimToProve returns what the proof of a decision must cover: the decision, or the standing order that it was made
-// under; and why that order does not cover the Call. The end of an order is ignored, since approvals were on their way
-// then. A part's own chain does not hold the orders of the whole: there the proof must be of an order with that id.
+// claimToProve returns what the proof of a decision must cover: the decision itself, or the standing order under which
+// it was made. why says why that order does not cover the Call. The end of an order is ignored, since approvals may
+// have been on their way. A part's own chain does not hold the orders of the whole process: there the proof must be of
+// an order with that id.
 func (a *Audit) claimToProve(process string, d approval.Decision, c proof.Claims) (want proof.Decision, why string) {
 	if d.OrderID == "" {
 		return d.ToProve(process), ""

@@ -29,14 +29,14 @@ type Key struct {
 	People     []string
 	Groups     []string
 	Name       string
-	Withdrawn  time.Time    // zero: it was not
+	Withdrawn  time.Time    // zero if it was not withdrawn
 	Passkey    *passkey.Use // where a passkey is used; nil for any other key
 
 	public    any
 	algorithm jose.SignatureAlgorithm
 }
 
-// anybody, in people or groups of a key, lets it speak for all.
+// anybody, in the people or groups of a key, lets it speak for everybody.
 const anybody = "*"
 
 const (
@@ -83,7 +83,7 @@ func readJWK(m jsonval.Object) (jwk jose.JSONWebKey, err error) {
 	return jwk, nil
 }
 
-// setPublic takes the key itself, and the one algorithm that belongs to its kind.
+// setPublic sets the public key, and the one algorithm that belongs to its kind.
 func (k *Key) setPublic(jwk jose.JSONWebKey) error {
 	k.ID, k.public = jwk.KeyID, jwk.Key
 	switch public := jwk.Key.(type) {
@@ -110,7 +110,7 @@ func (k *Key) setPublic(jwk jose.JSONWebKey) error {
 	return err
 }
 
-// readMembers reads for whom the key may speak.
+// readMembers reads whom the key may speak for.
 func (k *Key) readMembers(m jsonval.Object) (err error) {
 	k.Issuer = jsonval.AsText(m["iss"])
 	if strings.TrimSpace(k.Issuer) == "" {
@@ -161,7 +161,7 @@ func readNames(m jsonval.Object, key string, check func(string) error) ([]string
 	return list, nil
 }
 
-// denialReason says why the key may not speak for the person of a proof, or as its issuer; "" if it may.
+// denialReason returns why the key may not speak for the person of a proof, or as its issuer; "" if it may.
 func (k *Key) denialReason(c proof.Claims) string {
 	all := slices.Contains(k.People, anybody)
 	switch {

@@ -6,16 +6,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Keys are those that may speak for people, by their ids. A nil Keys has none.
+// Keys are the keys that may speak for people, by their ids. A nil Keys has none.
 type Keys struct {
 	byID map[string]*Key
-	list []*Key // as they were listed
+	list []*Key // in the order of the JWKS
 }
 
 // maxKeysSize bounds a JWKS, in bytes.
 const maxKeysSize = 4 << 20
 
-// ParseKeys reads a JWKS: {"keys": [JWK, …]}. The error names the key that is wrong: none counts then.
+// ParseKeys reads a JWKS: {"keys": [JWK, …]}. One wrong key makes the whole list invalid; the error names it.
 func ParseKeys(data []byte) (*Keys, error) {
 	if len(data) > maxKeysSize {
 		return nil, fmt.Errorf("signing: read keys: more than %d bytes", maxKeysSize)
@@ -44,7 +44,7 @@ func ParseKeys(data []byte) (*Keys, error) {
 	return keys, nil
 }
 
-// Len counts them, with those that were withdrawn.
+// Len returns the number of keys, including withdrawn ones.
 func (k *Keys) Len() int {
 	if k == nil {
 		return 0

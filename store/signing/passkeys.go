@@ -14,7 +14,7 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// readPasskey reads where a passkey is used, of a key that is one.
+// readPasskey reads the Use of a key that is a passkey.
 func (k *Key) readPasskey(m jsonval.Object) (err error) {
 	if m["passkey"] == nil {
 		return nil
@@ -26,7 +26,7 @@ func (k *Key) readPasskey(m jsonval.Object) (err error) {
 	return err
 }
 
-// openAssertion is open of a proof that a passkey signed.
+// openAssertion is open for a proof that a passkey signed.
 func (k *Key) openAssertion(h header) (payload []byte, err error) {
 	switch {
 	case k.Passkey == nil:
@@ -41,7 +41,7 @@ func (k *Key) openAssertion(h header) (payload []byte, err error) {
 	return h.parts[1], nil
 }
 
-// Algorithm is the one with which the key signs, as JWS names it.
+// Algorithm returns the key's signature algorithm, as JWS names it.
 func (k *Key) Algorithm() string { return string(k.algorithm) }
 
 // Passkeys lists the passkeys of a person that are valid at a time, in the order of the JWKS.
@@ -64,7 +64,7 @@ func (k *Key) OwnClaims(c proof.Claims) proof.Claims {
 	return c
 }
 
-// PasskeyEntry gives the entry of a JWKS for a passkey, on one line. The person is its issuer.
+// PasskeyEntry returns the JWKS entry of a passkey, on one line. The person is its issuer.
 func PasskeyEntry(made passkey.MadePasskey, use *passkey.Use, person string, groups []string) ([]byte, error) {
 	k := &Key{}
 	jwk := jose.JSONWebKey{Key: made.Public, KeyID: made.ID, Use: "sig"}

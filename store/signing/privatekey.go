@@ -15,12 +15,12 @@ import (
 	"processidea/model/jsonval"
 )
 
-// KeyVariable names the environment variable with the file of a person's own key.
+// KeyVariable is the environment variable that names the file of a person's own key.
 const KeyVariable = "PROCESSIDEA_KEY"
 
 // PrivateKey signs proofs.
 type PrivateKey struct {
-	Key // its public half, and for whom it may speak
+	Key // its public half, and whom it may speak for
 
 	secret jose.JSONWebKey
 	member jsonval.Object // the JWK, with the private members
@@ -45,7 +45,7 @@ func NewPersonKey(person string, groups []string) (*PrivateKey, error) {
 	return readPrivateKey(m)
 }
 
-// membersOf gives a key as the members of a JWK.
+// membersOf returns the members of a key's JWK.
 func membersOf(jwk jose.JSONWebKey) (jsonval.Object, error) {
 	data, err := jwk.MarshalJSON()
 	if err != nil {
@@ -71,7 +71,7 @@ func ParsePrivateKey(data []byte) (*PrivateKey, error) {
 	return readPrivateKey(m)
 }
 
-// LoadPrivateKey reads a private key from a file, which nobody but its owner may read.
+// LoadPrivateKey reads a private key from a file. Only the owner may have access to the file.
 func LoadPrivateKey(file string) (*PrivateKey, error) {
 	info, err := os.Stat(file)
 	if err == nil && info.Mode().Perm()&0o077 != 0 {
@@ -116,10 +116,10 @@ func readPrivateKey(m jsonval.Object) (*PrivateKey, error) {
 	return k, nil
 }
 
-// Encode gives the JSON of the private key, for a file that nobody else may read.
+// Encode returns the JSON of the private key, for a file that only its owner may read.
 func (k *PrivateKey) Encode() []byte { return append(jsonval.Encode(k.member), '\n') }
 
-// Public gives the entry of a JWKS for it, on one line.
+// Public returns the JWKS entry of the public half, on one line.
 func (k *PrivateKey) Public() ([]byte, error) {
 	public, err := membersOf(k.secret.Public())
 	if err != nil {
@@ -133,7 +133,7 @@ func (k *PrivateKey) Public() ([]byte, error) {
 	return jsonval.Encode(public), nil
 }
 
-// Person is the one for whom the key speaks; "" for a key of several.
+// Person returns the only person for whom the key speaks; "" if the key may speak for several.
 func (k *PrivateKey) Person() string {
 	if len(k.People) == 1 && k.People[0] != anybody {
 		return k.People[0]
@@ -141,7 +141,8 @@ func (k *PrivateKey) Person() string {
 	return ""
 }
 
-// Sign signs Claims. Issuer is the key's own where they name none; so are Subject and Groups, of a key of one person.
+// Sign signs Claims. If they name no Issuer, the key's is used; the same holds for Subject and Groups if the key speaks
+// for one person.
 func (k *PrivateKey) Sign(c proof.Claims) (string, error) {
 	if c.Issuer == "" {
 		c.Issuer = k.Issuer

@@ -16,34 +16,34 @@ import (
 	"processidea/model/approval/proof"
 )
 
-// DecidersVariable names the environment variable with the place of the keys that a worker trusts.
+// DecidersVariable is the environment variable that names the place of the keys that a worker trusts.
 const DecidersVariable = "PROCESSIDEA_DECIDERS"
 
 const (
-	refreshAfter = 5 * time.Minute // after which keys behind an address are asked for again
-	// after which it is asked again that did not answer, or for a key that was not there
+	refreshAfter = 5 * time.Minute // how often keys behind an address are read again
+	// how long to wait after a failed read, or before reading again for an unknown key
 	retryAfter   = 10 * time.Second
-	staleAfter   = time.Hour // after which keys count no more that could not be read again
+	staleAfter   = time.Hour // how long keys stay valid if they cannot be read again
 	fetchTimeout = 10 * time.Second
 )
 
 // Source is the place of the keys: a JWKS file, which is read again when it changes, or an https address, which is read
-// every five minutes. If it cannot be read, the keys stay valid for an hour. It is safe for concurrent use.
+// every five minutes. While it cannot be read, the last keys stay valid for an hour. It is safe for concurrent use.
 type Source struct {
 	place string
-	http  *http.Client // nil: it is a file
+	http  *http.Client // nil if the place is a file
 	now   func() time.Time
 
 	mu       sync.Mutex
 	keys     *Keys
-	version  string    // of the file that keys were read from
-	readAt   time.Time // when the place was last read with success
+	version  string    // version of the file that keys were read from
+	readAt   time.Time // when the place was last read successfully
 	triedAt  time.Time
-	lastFail error // of the last attempt; nil: it had success
+	lastFail error // error of the last attempt; nil if it succeeded
 }
 
 // Open reads the keys at a place: a file or an https address (http on this machine only). It fails if the place is
-// invalid or holds no JWKS. It asks an address that does not answer again later.
+// invalid or holds no JWKS. An address that does not answer is no failure: it is read again later.
 func Open(ctx context.Context, place string) (*Source, error) {
 	s := &Source{place: place, now: time.Now}
 	address, err := url.Parse(place)
@@ -60,7 +60,7 @@ func Open(ctx context.Context, place string) (*Source, error) {
 	return s, nil
 }
 
-// FromEnvironment opens the keys of PROCESSIDEA_DECIDERS; nil where it is not set.
+// FromEnvironment opens the keys of PROCESSIDEA_DECIDERS; nil if it is not set.
 func FromEnvironment(ctx context.Context, getenv func(string) string) (*Source, error) {
 	place := strings.TrimSpace(getenv(DecidersVariable))
 	if place == "" {
@@ -85,17 +85,17 @@ func redirectSafely(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Place is where the keys are.
+// Place returns the place of the keys.
 func (s *Source) Place() string { return s.place }
 
-// Keys gives the keys as they are now.
+// Keys returns the current keys.
 func (s *Source) Keys(ctx context.Context) (*Keys, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.currentKeys(ctx, refreshAfter)
 }
 
-// Verify checks a proof with the keys as they are now. An address is asked again for a key that is not there.
+// Verify checks a proof with the current keys. If an address lacks the proof's key, it is read again first.
 func (s *Source) Verify(ctx context.Context, jws string) proof.Finding {
 	if s == nil {
 		return proof.Finding{Refused: "this worker has no keys to check a proof with: " + DecidersVariable +
@@ -158,7 +158,7 @@ func (s *Source) needsReading(now time.Time, after time.Duration) (version strin
 	return version, true
 }
 
-// unreachableError is the error of a place that cannot be read, as opposed to one at which there is something else.
+// unreachableError is the error of a place that cannot be read, as opposed to one that holds no JWKS.
 type unreachableError struct{ error }
 
 func (s *Source) read(ctx context.Context) ([]byte, error) {

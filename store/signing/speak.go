@@ -43,7 +43,7 @@ func (k *PrivateKey) For(person string, groups []string) *Speaker {
 	return s
 }
 
-// Sign signs Claims as the person's.
+// Sign signs Claims with the person as their subject.
 func (s *Speaker) Sign(c proof.Claims) (string, error) {
 	c.Subject, c.Groups = s.person, s.groups
 	if slices.Contains(s.key.People, anybody) {

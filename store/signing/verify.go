@@ -14,11 +14,11 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// algorithms are those that count. None of them works with a secret that who checks has too.
+// algorithms are the accepted signature algorithms. All are asymmetric: no verifier has the signing secret.
 var algorithms = []jose.SignatureAlgorithm{jose.EdDSA, jose.ES256, jose.RS256}
 
-// Verify checks a proof: that its form and its signature are right, and that the key may speak for the person and the
-// groups that it names. What it is for, and when, is in the Finding's Claims, and for the caller to compare.
+// Verify checks the form and the signature of a proof, and that the key may speak for the person and the groups that it
+// names. The caller must check what the proof is for, and when, by the Finding's Claims.
 func (k *Keys) Verify(jws string) proof.Finding {
 	f, err := k.verify(jws)
 	if err != nil {
@@ -53,7 +53,7 @@ func (k *Keys) verify(jws string) (f proof.Finding, err error) {
 	return f, nil
 }
 
-// open checks the signature of a proof and gives its payload.
+// open checks the signature of a proof and returns its payload.
 func (k *Key) open(jws string, h header) (payload []byte, err error) {
 	if k.Passkey != nil || h.kind == passkey.Type {
 		return k.openAssertion(h)
@@ -68,7 +68,7 @@ func (k *Key) open(jws string, h header) (payload []byte, err error) {
 	return payload, nil
 }
 
-// unknownKey is the error for a key that is not among those that are trusted.
+// unknownKey is the error for a key that is not among the trusted ones.
 type unknownKey string
 
 func (id unknownKey) Error() string {
@@ -83,7 +83,7 @@ type header struct {
 // readHeader reads the protected header, which has alg, kid and perhaps typ, and nothing else: no key, no certificate,
 // and no address of either.
 //
-// The three parts must be base64url as it is written: what can be spelled in two ways would be two proofs.
+// The three parts must be strict base64url: a proof with two spellings would count as two proofs.
 func readHeader(jws string) (h header, err error) {
 	parts := strings.Split(jws, ".")
 	if len(parts) != 3 || len(jws) > proof.MaxLength {

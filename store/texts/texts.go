@@ -1,4 +1,5 @@
-// Package texts reads every text in what a process worked on, and tells whose it is. It holds one value at a time.
+// Package texts visits every text in the contents of a process, and says which instance it belongs to. It keeps one
+// value in memory at a time.
 package texts
 
 import (
@@ -11,20 +12,20 @@ import (
 
 // Place is the place of a text.
 type Place struct {
-	// Instance is the token of the instance that it belongs to; empty: of none, or of all.
+	// Instance is the token of the instance that the text belongs to; empty if it belongs to none, or to all.
 	Instance string
-	// Part is the path to it: its first three keys, joined by dots. Elements of lists are not distinguished.
+	// Part is the path to the text: its first three keys, joined by dots. Elements of lists are not distinguished.
 	Part  string
 	depth int
 }
 
 const maxPartDepth = 3
 
-// Walk says what is done with the texts of a value.
+// Walk says what to do with the texts of a value.
 type Walk struct {
 	// Load returns the stored value of a handle; if it is nil, handles are skipped.
 	Load func(jsonval.BlobHandle) (any, error)
-	// OnText is called for every text and every key; Number for every number, where it is not nil.
+	// OnText is called for every text and every key; OnNumber, if not nil, for every number.
 	OnText, OnNumber func(Place, string)
 }
 
@@ -82,8 +83,8 @@ func (w Walk) walkObject(m jsonval.Object, at Place) error {
 	return nil
 }
 
-// ownerToken is the instance that an object says it is about: a Message or a Call, an entry of a log, a decision on a
-// Call.
+// ownerToken returns the instance that an object names: a Message, a Call, an entry of a log, or a decision on a Call;
+// empty if it names none.
 func ownerToken(m jsonval.Object) string {
 	for _, k := range []string{"_instance", "instance"} {
 		if token := jsonval.AsText(m[k]); token != "" && token != "*" {
@@ -104,13 +105,13 @@ func (p Place) atKey(key string) Place {
 	return p
 }
 
-// Needle is a text that is looked for, in whatever case.
+// Needle is a text to search for, ignoring case.
 type Needle string
 
-// NewNeedle makes one.
+// NewNeedle returns the Needle of a text.
 func NewNeedle(text string) Needle { return Needle(strings.ToLower(text)) }
 
-// IsIn reports whether a text has it.
+// IsIn reports whether a text contains the needle.
 func (n Needle) IsIn(text string) bool {
 	return len(text) >= len(n) && strings.Contains(strings.ToLower(text), string(n))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones are known in images without a zone database too
+	_ "time/tzdata" // for images without a zone database
 
 	"github.com/itchyny/timefmt-go"
 
@@ -23,7 +23,7 @@ func currentTime(_ context.Context, in currentTimeParams) (string, error) {
 
 func formatTime(now time.Time, in currentTimeParams) (string, error) {
 	zone, err := time.LoadLocation(in.Zone)
-	// "Local" would be the zone of whichever worker answers.
+	// "Local" would depend on the worker that runs the Call.
 	if err != nil || strings.EqualFold(in.Zone, "local") {
 		return "", tools.Final(fmt.Errorf("zone %q: not an IANA time zone", in.Zone))
 	}

@@ -33,7 +33,7 @@ type decideResult struct {
 }
 
 func decide(_ context.Context, in decideParams) (decideResult, error) {
-	// All rules are read first: whether a table is sound must not depend on the facts.
+	// All rules are compiled first: whether a table is valid must not depend on the facts.
 	schemas := make([]*jsonschema.Schema, len(in.Rules))
 	for i, rule := range in.Rules {
 		schema, err := jsonschema.CompileSchema(rule.When)

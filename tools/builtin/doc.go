@@ -4,6 +4,6 @@
 // Invariants:
 //   - All but currentTime and fetch are pure: they have no effect and do no I/O, and run within workflow tasks.
 //   - None runs for long, whatever its input: texts, queries and schemas come from Idea files and LLMs. Package jq
-//     charges the queries of selectJSON for all values that they make, and they reach nothing but their input.
+//     bounds the values that the queries of selectJSON make, and gives them access to nothing but their input.
 //   - An invalid parameter is a final error.
 package builtin

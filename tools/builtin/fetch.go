@@ -6,8 +6,8 @@ import (
 	"processidea/tools"
 )
 
-// Getter does a GET request of a URL and returns its answer as text. Errors that a further attempt would only
-// repeat have a method `tools.Final() bool`. The HTTP tool's client is one.
+// Getter makes a GET request for a URL and returns the answer as text. Errors that a further attempt would only repeat
+// have a method `Final() bool` (see tools.IsFinal). httptool.Client is a Getter.
 type Getter interface {
 	Get(ctx context.Context, url string) (status int, contentType, body string, err error)
 }

@@ -17,7 +17,7 @@ type formatTextParams struct {
 
 func formatText(ctx context.Context, in formatTextParams) (string, error) {
 	var out strings.Builder
-	counted := memory.UncountedSize // the size of the text that is counted so far
+	counted := memory.UncountedSize // bytes of text that are accounted for so far
 	for _, part := range placeholder.Split(in.Template) {
 		if part.Name == "" {
 			out.WriteString(part.Text)

@@ -19,7 +19,7 @@ type noteResult struct {
 	Title string `json:"title,omitempty"`
 }
 
-// note has no effect: the Call's record, where people read, is the note.
+// note has no effect: the note is the Call's record, which people read.
 func note(_ context.Context, in noteParams) (noteResult, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return noteResult{}, tools.Final(errors.New("the note is empty"))

@@ -6,13 +6,13 @@ import (
 	"processidea/tools"
 )
 
-// maxMade is how large a result may become, in bytes: what would be larger is refused before it is made.
+// maxMade bounds a result, in bytes: a larger one is refused before it is made.
 const maxMade = 20 << 20
 
 var errTooMuch = fmt.Errorf("the result would have more than %d MB", maxMade>>20)
 
-// Register registers the tools that come with the program. get makes the GET requests of `fetch`; without one (nil)
-// that tool is left out.
+// Register registers the tools that come with the program. get makes the GET requests of `fetch`; if nil, that tool is
+// left out.
 func Register(r *tools.Registry, get Getter) {
 	tools.Register(r, "decide", decide, tools.Pure(), tools.Describe(
 		"Decides by a table: the first rule whose JSON Schema holds on the facts gives the decision and its reason."))

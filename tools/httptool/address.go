@@ -11,23 +11,22 @@ import (
 	"processidea/internal/safego"
 )
 
-// privateRanges are the ranges that are not the public internet: this host, private
-// and shared networks, links, documentation, translation and tunnels, the rest.
+// privateRanges are the ranges outside the public internet: this host, private and shared networks, links,
+// documentation, translation and tunnels, and reserved ranges.
 var privateRanges = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-	"224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", // the last is a cloud's own, for its machines
+	"224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32", // the last is Azure's service for its machines
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
 
-// guardedRanges are never reached through a host's name, only by naming the address: link-local ones, where
-// clouds keep their metadata, addresses of more than one host, and those that are translated or tunnelled to an IPv4
-// address.
+// guardedRanges are never reached through a host's name, only by naming the address: link-local addresses, where clouds
+// keep their metadata, addresses of more than one host, and addresses that are translated or tunnelled to IPv4.
 var guardedRanges = prefixes("0.0.0.0/8", "169.254.0.0/16", "168.63.129.16/32", "192.0.0.192/32", "100.100.100.200/32",
 	"224.0.0.0/4", "240.0.0.0/4", "::/128", "fe80::/10", "fd00:ec2::254/128", "fd20:ce::254/128", "ff00::/8",
 	"64:ff9b:1::/48", "2001::/32", "2002::/16")
 
-// public6 is where public IPv6 addresses are; nat64 holds IPv4 ones.
+// public6 contains the public IPv6 addresses; nat64 contains translated IPv4 addresses.
 var (
 	public6 = netip.MustParsePrefix("2000::/3")
 	nat64   = netip.MustParsePrefix("64:ff9b::/96")
@@ -45,8 +44,7 @@ func isWithin(ip netip.Addr, list []netip.Prefix) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// plainAddr is the address that is meant: IPv4 mapped into IPv6, or translated
-// by NAT64, is IPv4.
+// plainAddr returns the effective address: an IPv4 address if it is mapped into IPv6 or translated by NAT64.
 func plainAddr(ip netip.Addr) netip.Addr {
 	ip = ip.Unmap().WithZone("")
 	if nat64.Contains(ip) {
@@ -56,16 +54,16 @@ func plainAddr(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// isPublic reports whether the address, a plain one, is on the public internet.
+// isPublic reports whether an address from plainAddr is on the public internet.
 func isPublic(ip netip.Addr) bool {
 	return ip.IsValid() && (ip.Is4() || public6.Contains(ip)) && !isWithin(ip, privateRanges)
 }
 
-// dialer connects to what the list allows. It looks at the address that is really dialled, after the name was
-// resolved: a name that changes its address in between gains nothing.
+// dialer connects to what the list allows. It checks the address that is really dialled, after the name was resolved: a
+// name that changes its address in between gains nothing.
 type dialer struct {
 	allow    *allowList
-	resolver *net.Resolver // the system's where nil
+	resolver *net.Resolver // nil for the system's
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -78,7 +76,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 		KeepAlive: 30 * time.Second,
 		Resolver:  d.resolver,
 		Control: func(_, address string, _ syscall.RawConn) error {
-			// It is called on goroutines of the transport and of package net.
+			// Control is called on goroutines of the transport and of package net.
 			return safego.Run("http.dial",
 				func() error { return d.check(address, d.allow.namesHost(hostName(host), port)) })
 		},

@@ -13,11 +13,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// AllowVariable names the environment variable that holds the allow-list.
+// AllowVariable is the environment variable that holds the allow-list.
 const AllowVariable = "PROCESSIDEA_HTTP_ALLOW"
 
-// allowList is which hosts may be reached: named ones, those below a domain, or
-// all public ones.
+// allowList says which hosts may be reached: named hosts, the hosts below a domain, or all public ones.
 type allowList struct {
 	named    map[string]bool // "host" for all ports, "host:port" for one
 	suffixes []string        // ".example.com", for public addresses only
@@ -77,19 +76,18 @@ func (l *allowList) add(entry string) error {
 
 func (l *allowList) empty() bool { return len(l.named) == 0 && len(l.suffixes) == 0 && !l.all }
 
-// namesHost reports whether the list names this very host, with this port or without one.
+// namesHost reports whether the list names exactly this host, with this port or without a port.
 func (l *allowList) namesHost(host, port string) bool {
 	return l.named[hostWithPort(host, "")] || l.named[hostWithPort(host, port)]
 }
 
-// admits reports whether the host may be asked at all; its address is looked at
-// when it is dialled.
+// admits reports whether the host may be contacted at all. Its address is checked when it is dialled.
 func (l *allowList) admits(host, port string) bool {
 	return l.all || l.namesHost(host, port) ||
 		slices.ContainsFunc(l.suffixes, func(suffix string) bool { return strings.HasSuffix(host, suffix) })
 }
 
-// hostForm is what a name's form is. Its last label is no number: 10.0.0.256 would be taken for a name.
+// hostForm matches a host's name. The last label must not be a number: 10.0.0.256 would pass as a name.
 var hostForm = regexp.MustCompile(`^([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?\.)*[a-z0-9_-]*[a-z_][a-z0-9_-]*$`)
 
 func hostWithPort(host, port string) string {
@@ -99,8 +97,8 @@ func hostWithPort(host, port string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// hostName is the form of a host for comparison: lower case, an international name in ASCII, an address in its shortest
-// form.
+// hostName returns the form of a host for comparison: lower case, an international name in ASCII, an address in its
+// shortest form.
 func hostName(host string) string {
 	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
 	if ip, err := netip.ParseAddr(host); err == nil {

@@ -47,7 +47,7 @@ func (c *Client) read(resp *http.Response) (*response, error) {
 	}, nil
 }
 
-// readRest reads the rest of a large answer, once the worker has the memory for the largest.
+// readRest reads the rest of a large answer, once the worker has memory for the largest allowed answer.
 func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 	if err := memory.Take(resp.Request.Context(), int(limit)); err != nil {
 		return nil, err
@@ -56,17 +56,17 @@ func readRest(resp *http.Response, begun []byte, limit int64) ([]byte, error) {
 	return append(begun, rest...), err
 }
 
-// maxErrorBody bounds the bodies in which a wait is looked for, in bytes.
+// maxErrorBody bounds the bodies, in bytes, that are searched for the pause that a server demands.
 const maxErrorBody = 64 << 10
 
-// statusError is the Error of a status that is not a success; nil for a result.
+// statusError returns the Error of a status that is not a success; nil if the answer is a result.
 func (a *response) statusError(anyStatus bool, now time.Time) error {
 	wait := retryafter.Of(a.header, now)
 	if wait == 0 && a.status >= 400 && len(a.body) <= maxErrorBody {
 		said, _ := a.json()
 		wait = retryafter.InError(said, now)
 	}
-	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub says it
+	isThrottled := a.status == 429 || a.status == 403 && wait > 0 // as GitHub does
 	retry := isThrottled || a.status == 408 || a.status >= 500
 	if (a.status >= 200 && a.status < 300) || (anyStatus && !retry) {
 		return nil
@@ -79,7 +79,7 @@ func (a *response) statusError(anyStatus bool, now time.Time) error {
 	return e
 }
 
-// unfitError is the final Error of an answer that cannot be a result.
+// unfitError returns the final Error of an answer that cannot be a result.
 func (a *response) unfitError(cause error) *Error {
 	text, err := a.decoded()
 	if err != nil {
@@ -88,9 +88,9 @@ func (a *response) unfitError(cause error) *Error {
 	return &Error{Status: a.status, Body: strings.TrimSpace(text), Err: cause}
 }
 
-// value is the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
-// empty answer is nil. Of an answer that is not declared as JSON, firstFit may choose the other reading: a text such as
-// 12 where a text is wanted, or JSON that is declared as HTML.
+// value returns the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
+// empty answer is nil. If the answer is not declared as JSON, firstFit may choose the other reading: the text 12 where
+// a text is wanted, or JSON that is declared as HTML.
 func (a *response) value(firstFit func(readings ...any) any) (any, error) {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	if len(bytes.TrimSpace(a.body)) == 0 {
@@ -114,14 +114,14 @@ func (a *response) value(firstFit func(readings ...any) any) (any, error) {
 	if v, err := a.json(); err == nil {
 		readings = []any{text, v}
 		switch mediaType {
-		case "", "text/plain", "application/octet-stream": // many servers send JSON so
+		case "", "text/plain", "application/octet-stream": // many servers send JSON under these types
 			readings = []any{v, text}
 		}
 	}
 	return firstFit(readings...), nil
 }
 
-// json is the body as JSON: in UTF-8, whatever the server declares, or else in the character set that it declares.
+// json decodes the body as JSON: in UTF-8, whatever the server declares, or else in the declared character set.
 func (a *response) json() (any, error) {
 	v, err := decodeJSON(a.body)
 	if err == nil {
@@ -135,10 +135,10 @@ func (a *response) json() (any, error) {
 	return nil, err
 }
 
-// answerBounds let deeper values through than the engine takes from LLMs: servers write them.
+// answerBounds allow deeper values than the engine accepts from LLMs, because servers write them.
 var answerBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
-// decodeJSON refuses what jsonval.Decode refuses, but not a byte order mark.
+// decodeJSON is jsonval.DecodeWithBounds, but accepts a byte order mark.
 func decodeJSON(raw []byte) (any, error) {
 	return jsonval.DecodeWithBounds(bytes.TrimPrefix(raw, []byte("\uFEFF")), answerBounds)
 }
@@ -151,13 +151,13 @@ func (a *response) text() (string, error) {
 	return text, nil
 }
 
-// decoded is the body in UTF-8, from the character set that it declares.
+// decoded returns the body in UTF-8, converted from the character set that it declares.
 func (a *response) decoded() (string, error) {
 	_, params, _ := mime.ParseMediaType(a.contentType)
 	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
 	if set, err := htmlindex.Get(params["charset"]); err == nil && set != unicode.UTF8 {
 		decoded, err := set.NewDecoder().Bytes(a.body)
-		if err == nil && !bytes.ContainsRune(decoded, utf8.RuneError) { // else the body is of another set
+		if err == nil && !bytes.ContainsRune(decoded, utf8.RuneError) { // otherwise the body is in another set
 			return string(decoded), nil
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 const scopesField = "_scopes"
 
-// fillBody makes the request's body and its content type; nil where the method
-// carries its parameters in the query. declared is the type that the tool names.
+// fillBody returns the request's body and its content type; nil if the method carries its parameters in the query.
+// declared is the content type that the tool names.
 func fillBody(s Spec, f *templateFiller, scopes jsonval.Object, declared string) (body []byte, contentType string,
 	err error) {
 	if s.queries() {
@@ -42,7 +42,7 @@ func (s Spec) secretBody() bool {
 	return strings.Contains(strings.Join(appendStrings(nil, s.Body), "\n"), secretMark)
 }
 
-// withScopes adds the scopes to an object, without touching the one given.
+// withScopes returns an object with the scopes added, and does not change the given one.
 func withScopes(v any, scopes jsonval.Object) any {
 	object, ok := v.(jsonval.Object)
 	if !ok || len(scopes) == 0 {
@@ -56,8 +56,8 @@ func withScopes(v any, scopes jsonval.Object) any {
 	return object
 }
 
-// encodeBody writes JSON, unless the tool names another type that fits the value: an object as a form, a string
-// unchanged.
+// encodeBody encodes the value as JSON, unless the tool names another type that fits it: an object becomes a form, a
+// string is sent unchanged.
 func encodeBody(v any, declared string) ([]byte, string) {
 	mediaType, _, _ := mime.ParseMediaType(declared)
 	object, isObject := v.(jsonval.Object)

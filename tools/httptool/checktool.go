@@ -9,8 +9,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CheckTool reports names in the templates of the spec that are no parameters of the Tool: a Call that must fill one
-// fails.
+// CheckTool reports names in the templates of the spec that are no parameters of the Tool: a Call could not fill them.
 func (c *Client) CheckTool(t *ideafile.Tool, spec any) (ps diag.Problems) {
 	s, err := ParseSpec(spec)
 	if err != nil || t.AllowsExtraParams {

@@ -14,12 +14,12 @@ import (
 
 // Options configure a Client.
 type Options struct {
-	Allow     string                      // the allow-list, as AllowVariable holds it
-	Secrets   string                      // what $env:NAME may name, as SecretsVariable holds it; empty: nothing
-	LookupEnv func(string) (string, bool) // of the secrets; os.LookupEnv unless given
+	Allow     string                      // the allow-list, in the form of AllowVariable
+	Secrets   string                      // what $env:NAME may name, in the form of SecretsVariable; empty: nothing
+	LookupEnv func(string) (string, bool) // looks up the secrets; nil: os.LookupEnv
 }
 
-// maxBytes is how large an answer may be, decompressed.
+// maxBytes bounds an answer, in bytes after decompression.
 const maxBytes = 20 << 20
 
 // Client sends the requests of HTTP tools. It keeps connections alive, uses no proxy and no cookies, and is safe
@@ -30,13 +30,13 @@ type Client struct {
 	secrets   secretNames
 	lookupEnv func(string) (string, bool)
 	maxBytes  int64
-	known     sync.Map // name → value of the secrets that were handed out
+	known     sync.Map // name → value of the secrets that were used
 	dialer    *dialer
-	transport *http.Transport // and no http.Client: redirects are followed in send
+	transport *http.Transport // no http.Client, because send follows redirects
 	now       func() time.Time
 }
 
-// New returns a Client. An allow-list that does not parse fails each request; CheckAllow reports it beforehand.
+// New returns a Client. If the allow-list is invalid, every request fails; CheckAllow reports that beforehand.
 func New(o Options) *Client {
 	c := &Client{lookupEnv: o.LookupEnv, maxBytes: maxBytes, now: time.Now}
 	if c.lookupEnv == nil {
@@ -101,8 +101,8 @@ func (c *Client) newVault() *vault {
 	return &vault{allowed: c.secrets, lookup: c.lookupEnv, used: map[string]string{}, known: &c.known}
 }
 
-// Get reads a URL unchanged, without parameters and secrets. Any answer is a result, except what is tried again, as
-// 408, 429 and 5xx are. Errors are of type *Error.
+// Get reads a URL unchanged, without parameters and secrets. Any status is a result, except those that are tried again,
+// such as 408, 429 and 5xx. Errors are of type *Error.
 func (c *Client) Get(ctx context.Context, address string) (status int, contentType, body string, err error) {
 	v := c.newVault()
 	fail := func(err error) (int, string, string, error) {
@@ -124,7 +124,7 @@ func (c *Client) Get(ctx context.Context, address string) (status int, contentTy
 	return a.status, s.RedactText(a.contentType), s.RedactText(body), nil
 }
 
-// errorWithoutSecrets makes the Error of any failure, without secrets.
+// errorWithoutSecrets turns any failure into an Error without secrets.
 func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -134,10 +134,10 @@ func (c *Client) errorWithoutSecrets(act string, err error, v *vault) *Error {
 	if e.Err != nil {
 		e.Err = RedactError(s, e.Err)
 	}
-	e.Body = excerpt(s.RedactText(e.Body)) // struck first: half a secret would not be found
+	e.Body = excerpt(s.RedactText(e.Body)) // redacted first: half a secret would not be found
 	e.act = s.RedactText(act)
 	return e
 }
 
-// excerpt is the first 1,000 characters.
+// excerpt returns the first 1,000 characters.
 func excerpt(s string) string { return jsonval.Clip(s, 1000) }

@@ -9,19 +9,19 @@ import (
 	"processidea/model/ideafile"
 )
 
-// Error is why a request has no result. It contains no secret of the request, and does not unwrap to the causes of Err,
-// which might contain one.
+// Error says why a request has no result. It contains no secret of the request. It does not unwrap to the causes of
+// Err, which might contain a secret.
 type Error struct {
-	Status     int           // of the answer; 0: none
+	Status     int           // status of the answer; 0: none
 	Body       string        // the answer's first 1,000 characters
 	RetryAfter time.Duration // the pause that the server demands; 0: none
 	Retry      bool          // whether another attempt may succeed
 	Err        error         // the cause, if it is not the status
 	// NotAllowed reports that this worker lacks what the tool needs, whatever its parameters: a host in its allow-list,
-	// or a secret. Only the operator of the worker can mend that.
+	// or a secret. Only the operator of the worker can fix that.
 	NotAllowed bool
 	act        string // method and URL template
-	throttled  bool   // the server is asked too often, and has not read the request
+	throttled  bool   // the server's rate limit refused the request unread
 }
 
 // Error reads `httptool: act thing: cause`.
@@ -45,7 +45,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode distinguishes what the worker lacks, for runner.FaultCode.
+// FaultCode returns ideafile.CodeNotAllowed if the worker lacks something, for runner.FaultCode.
 func (e *Error) FaultCode() string {
 	if e.NotAllowed {
 		return ideafile.CodeNotAllowed
@@ -53,14 +53,14 @@ func (e *Error) FaultCode() string {
 	return ""
 }
 
-// RetryDelay is RetryAfter, as runner.RetryDelay asks for it.
+// RetryDelay returns RetryAfter, for runner.RetryDelay.
 func (e *Error) RetryDelay() time.Duration { return e.RetryAfter }
 
-// Throttled reports whether the server is asked too often, as runner.IsThrottled asks.
+// Throttled reports whether the server's rate limit refused the request, for runner.IsThrottled.
 func (e *Error) Throttled() bool { return e.throttled }
 
-// RedactError returns an error without the secrets in its text. errors.Is finds the original error, but it does not
-// unwrap to it.
+// RedactError returns an error without the secrets in its text. errors.Is finds the original error, but the result does
+// not unwrap to it.
 func RedactError(s *secret.Redactor, err error) error {
 	return &redactedError{s.RedactText(err.Error()), err}
 }
@@ -73,13 +73,13 @@ type redactedError struct {
 func (e *redactedError) Error() string        { return e.text }
 func (e *redactedError) Is(target error) bool { return errors.Is(e.err, target) }
 
-// finalCause marks a cause that is not the network's.
+// finalCause marks a cause that does not come from the network.
 type finalCause struct{ error }
 
 // Unwrap returns the cause.
 func (f finalCause) Unwrap() error { return f.error }
 
-// notAllowed marks what this worker lacks: a host in its allow-list, or a secret.
+// notAllowed marks the lack of something at this worker: a host in its allow-list, or a secret.
 type notAllowed struct{ error }
 
 func refusef(format string, args ...any) error {
@@ -95,8 +95,8 @@ func finalErrorf(format string, args ...any) error {
 	return finalCause{fmt.Errorf(format, args...)}
 }
 
-// IsRefused reports whether this worker refused the request, and not the network: another attempt would fail the same
-// way.
+// IsRefused reports whether this worker refused the request, rather than the network failing: another attempt would
+// fail the same way.
 func IsRefused(err error) bool {
 	var f finalCause
 	return errors.As(err, &f)

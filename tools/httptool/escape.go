@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// encodeSegment percent-encodes all but letters, digits and -._~, for a path segment as
-// for a query.
+// encodeSegment percent-encodes everything except letters, digits and -._~, for path segments and for queries.
 func encodeSegment(s string) string {
 	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
 }
 
-// encodeLiteral percent-encodes what a template's own text may not hold in a URL and leaves its separators and
-// escapes alone. Were it left as it is, net/http would write the whole path anew, and %2F as a slash.
+// encodeLiteral percent-encodes the characters of a template's own text that a URL may not contain, and leaves
+// separators and escapes unchanged. Otherwise net/http would re-encode the whole path, and write %2F as a slash.
 func encodeLiteral(s string) string {
 	return encodeUnless(s, func(c byte) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
@@ -21,7 +20,7 @@ func encodeLiteral(s string) string {
 	})
 }
 
-// encodeHeader percent-encodes what no header may hold; a key that is encoded already stays as it is.
+// encodeHeader percent-encodes the characters that no header may contain; an encoded key stays unchanged.
 func encodeHeader(key string) string {
 	return encodeUnless(key, func(c byte) bool { return c > ' ' && c < 0x7f })
 }

@@ -10,7 +10,7 @@ import (
 
 var errTooLarge = fmt.Errorf("with its parameters in place it would have more than %d MB", jsonval.MaxResolvedBytes>>20)
 
-// templateFiller puts the values of one Call into templates. Its values are data: neither {name} nor $env:NAME has a
+// templateFiller puts the values of one Call into templates. Values are data: neither {name} nor $env:NAME has a
 // meaning in them.
 type templateFiller struct {
 	params jsonval.Object
@@ -23,8 +23,8 @@ func (f *templateFiller) find(name string) (any, bool) {
 	return placeholder.Find(f.params, name)
 }
 
-// text fills a template for text. encode is nil, or encodes values and secrets for a URL. open reports whether the
-// template has a parameter. Lists, objects and absent values are errors in text.
+// text fills a text template. encode, if not nil, encodes values and secrets for a URL. open reports whether the
+// template has a parameter. Lists, objects and absent values are errors.
 func (f *templateFiller) text(template string, encode func(string) string) (text string, open bool, err error) {
 	var out strings.Builder
 	for _, part := range placeholder.Split(template) {
@@ -64,7 +64,7 @@ func (f *templateFiller) plainText(name string) (string, error) {
 	return placeholder.Text(v), nil
 }
 
-// solePlaceholder is the name of a template that is one placeholder and nothing else.
+// solePlaceholder returns the name in a template that consists of one placeholder.
 func solePlaceholder(template string) (string, bool) {
 	parts := placeholder.Split(template)
 	if len(parts) == 1 && parts[0].Name != "" {
@@ -74,7 +74,7 @@ func solePlaceholder(template string) (string, bool) {
 }
 
 // value fills a body's template: a string that is one placeholder becomes the parameter's value, of any type. there is
-// false if that parameter is absent: its key or item is left out.
+// false if that parameter is absent; its key or item must then be left out.
 func (f *templateFiller) value(template any) (v any, there bool, err error) {
 	switch template := template.(type) {
 	case string:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Lacks lists what keeps this worker from running the Calls of a Tool, whatever their parameters: a secret, or the
-// host.
+// Lacks lists why this worker cannot run the Calls of a Tool, whatever their parameters: a missing secret, or a host
+// that is not allowed.
 func (c *Client) Lacks(spec any) []error {
 	s, err := ParseSpec(spec)
 	if err != nil {
@@ -15,7 +15,7 @@ func (c *Client) Lacks(spec any) []error {
 	return c.lacks(s.URL, s.Secrets())
 }
 
-// LacksFor does the same for a server and texts that are sent to it, such as headers. An empty address is a program of
+// LacksFor is Lacks for a server and texts that are sent to it, such as headers. An empty address means a program on
 // this machine.
 func (c *Client) LacksFor(address string, texts map[string]string) []error {
 	names := SecretsIn(address)
@@ -34,11 +34,11 @@ func (c *Client) lacks(address string, secrets []string) (list []error) {
 	}
 	filled, err := v.insertSecrets(address, nil)
 	if err != nil {
-		return list // an error of a secret, reported already
+		return list // an error about a secret, which is reported already
 	}
 	var u *url.URL
 	if address != "" {
-		// No parameter can change the host, which ends before the first one.
+		// No parameter can change the host, which ends before the first parameter.
 		beginning, _, _ := strings.Cut(filled, "{")
 		if u, err = checkedURL(beginning, ""); err != nil {
 			return list

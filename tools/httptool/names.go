@@ -13,8 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Parameters lists the names that the templates of the spec read, sorted; a
-// dotted name is a path into a parameter.
+// Parameters lists the names in the templates of the spec, sorted. A dotted name is a path into a parameter.
 func (s Spec) Parameters() []string {
 	names := map[string]bool{}
 	for _, t := range s.templates() {
@@ -38,7 +37,7 @@ func (s Spec) Secrets() []string {
 	return jsonval.SortedKeys(names)
 }
 
-// template is a string of a spec in which names are read, and its path.
+// template is a string of a spec that may contain names, and its path.
 type template struct{ path, text string }
 
 func (s Spec) templates() []template {
@@ -72,8 +71,8 @@ const secretMark = "$env:"
 
 var secretName = regexp.MustCompile(`\$env:([A-Za-z_][A-Za-z0-9_]*)`)
 
-// CheckSecrets refuses a text with a $env: that no name follows, as it would be sent as it is, or one of a variable
-// that is not for tools.
+// CheckSecrets refuses a text with a $env: that no name follows, as it would be sent literally, or with a variable that
+// is not for tools.
 func CheckSecrets(text string) error {
 	if strings.Count(text, secretMark) != len(secretName.FindAllString(text, -1)) {
 		return fmt.Errorf("%q: %s wants the name of a variable after it", text, secretMark)
@@ -86,8 +85,8 @@ func CheckSecrets(text string) error {
 	return nil
 }
 
-// ownPrefixes begin the names of variables that are the program's and Temporal's own: a
-// tool that is sent the keys of the encryption can read everything.
+// ownPrefixes begin the names of the program's own and Temporal's variables: a tool that received the encryption keys
+// could read everything.
 var ownPrefixes = []string{"PROCESSIDEA_", "TEMPORAL_"}
 
 func allowedForTools(name string) bool {
@@ -98,19 +97,20 @@ func reservedVariableText(name string) string {
 	return fmt.Sprintf("environment variable %s is not for tools", name)
 }
 
-// SecretsVariable names the environment variable that lists the names allowed in $env:NAME and the hosts that may
-// receive them, separated by commas or spaces: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a
-// name matches any suffix; hosts are written as in AllowVariable, and @* is any host. http:// before a host lets a
-// secret go there in plain text, as it does to this machine. A program that the worker starts counts as localhost.
+// SecretsVariable is the environment variable that lists the names allowed in $env:NAME and the hosts that may receive
+// them, separated by commas or spaces: `SHOP_TOKEN@shop.example.com, CRM_*@*.crm.example`. * at the end of a name
+// matches any suffix; hosts are written as in AllowVariable, and @* is any host. http:// before a host allows sending a
+// secret there in plain text, which is always allowed to this machine. A program that the worker starts counts as
+// localhost.
 const SecretsVariable = "PROCESSIDEA_TOOL_SECRETS"
 
-// secretNames are the variables of the environment that tools may be given, each with where it may go. All others are
-// the worker's own: keys of LLMs, of clouds, of databases.
+// secretNames are the environment variables that tools may receive, with the hosts that each may be sent to. All others
+// are the worker's own: keys of LLMs, of clouds, of databases.
 type secretNames []secretEntry
 
 type secretEntry struct {
 	name     string
-	isPrefix bool // it is the beginning of names
+	isPrefix bool // name is a prefix of names
 	plain    bool // the hosts may receive it in plain text
 	hosts    *allowList
 }
@@ -120,7 +120,7 @@ var (
 	betweenThem = func(r rune) bool { return r == ',' || r == ' ' || r == '\t' || r == '\n' }
 )
 
-// ReadSecretNames returns the error in a list of secrets, and the entries that any host may receive.
+// ReadSecretNames returns the error in a list of secrets, and the entries whose secrets any host may receive.
 func ReadSecretNames(text string) (anywhere []string, err error) {
 	list, err := parseSecretNames(text)
 	for _, e := range list {
@@ -166,7 +166,7 @@ func parseSecretNames(text string) (list secretNames, err error) {
 
 func (s secretNames) has(name string) bool { return len(s.entriesOf(name)) > 0 }
 
-// entriesOf are the entries of a name.
+// entriesOf returns the entries that match a name.
 func (s secretNames) entriesOf(name string) (list secretNames) {
 	for _, e := range s {
 		if e.name == name || e.isPrefix && strings.HasPrefix(name, e.name) {
@@ -176,7 +176,7 @@ func (s secretNames) entriesOf(name string) (list secretNames) {
 	return list
 }
 
-// mayReceive reports whether a host may receive the secret with a name; plain: in plain text.
+// mayReceive reports whether a host may receive the secret with a name; with plain, in plain text.
 func (s secretNames) mayReceive(name, host, port string, plain bool) bool {
 	return slices.ContainsFunc(s.entriesOf(name), func(e secretEntry) bool {
 		return e.hosts.admits(host, port) && (!plain || e.plain || e.hosts.all)
@@ -185,15 +185,15 @@ func (s secretNames) mayReceive(name, host, port string, plain bool) bool {
 
 const plainScheme = "http://"
 
-// isPlain reports whether what goes to a URL can be read on its way.
+// isPlain reports whether others can read what is sent to a URL.
 func isPlain(u *url.URL) bool {
 	host := hostName(u.Hostname())
 	ip, err := netip.ParseAddr(host)
 	return u.Scheme == "http" && host != "localhost" && (err != nil || !ip.IsLoopback())
 }
 
-// HostOf is the host of a server's address, in the form of AllowVariable: "localhost" for a program of this machine,
-// which has no address, and "HOST" if the host depends on a Call's parameters or secrets.
+// HostOf returns the host of a server's address, in the form of AllowVariable. It is "localhost" for a program on this
+// machine, which has an empty address, and "HOST" if the host depends on a Call's parameters or secrets.
 func HostOf(address string) string { return strings.TrimPrefix(SecretPlaceOf(address), plainScheme) }
 
 // SecretPlaceOf is HostOf in the form of SecretsVariable.
@@ -217,7 +217,7 @@ func SecretPlaceOf(address string) string {
 	return place
 }
 
-// SecretsIn lists the variables that a text names, in their order.
+// SecretsIn lists the variables that a text names, in order.
 func SecretsIn(text string) (names []string) {
 	for _, m := range secretName.FindAllStringSubmatch(text, -1) {
 		names = append(names, m[1])

@@ -14,11 +14,11 @@ import (
 type request struct {
 	method     string
 	url        *url.URL
-	header     http.Header // the tool's own: they go to the first host only
-	body       []byte      // nil without one
+	header     http.Header // the tool's own headers, which only the first host receives
+	body       []byte      // nil if there is none
 	secretBody bool
 	key        string // idempotency key
-	vault      *vault // the secrets it was filled with
+	vault      *vault // the secrets in the request
 	anyStatus  bool   // an answer of any status is a result
 }
 
@@ -29,7 +29,7 @@ func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*req
 	if err != nil {
 		return nil, err
 	}
-	// After the headers: parameters that these have used are not repeated in the query.
+	// The URL is filled after the headers: parameters that the headers have used are not repeated in the query.
 	r.url, err = fillURL(s, f)
 	if err != nil {
 		return nil, fmt.Errorf("url: %w", err)
@@ -45,8 +45,7 @@ func (c *Client) prepare(s Spec, f *templateFiller, scopes jsonval.Object) (*req
 	return r, nil
 }
 
-// fillHeaders fills the tool's headers; one that is a single absent parameter
-// is left out.
+// fillHeaders fills the tool's headers. A header that consists of one absent parameter is left out.
 func fillHeaders(headers map[string]string, f *templateFiller) (http.Header, error) {
 	filled := http.Header{}
 	for _, name := range jsonval.SortedKeys(headers) {

@@ -6,8 +6,8 @@ import (
 	"processidea/internal/secret"
 )
 
-// Fill puts the secrets into the address of a server and into texts such as headers, and returns the Striker for its
-// answers. An empty address is a program of this machine.
+// Fill puts the secrets into the address of a server and into texts such as headers, and returns the Redactor for the
+// server's answers. An empty address means a program on this machine.
 func (c *Client) Fill(address string, texts map[string]string) (
 	filledAddress string, filled map[string]string, s *secret.Redactor, err error,
 ) {

@@ -14,8 +14,7 @@ import (
 
 const maxRedirects = 5
 
-// send carries a request through its redirects, each hop checked against the
-// allow-list, and reads the answer.
+// send sends a request, follows its redirects, checking each host against the allow-list, and reads the answer.
 func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 	for hop := 0; ; hop++ {
 		err := c.admitURL(r.url)
@@ -24,7 +23,7 @@ func (c *Client) send(ctx context.Context, r *request) (*response, error) {
 			resp, err = c.attempt(ctx, r)
 		}
 		if err != nil && hop > 0 && isNotAllowed(err) {
-			err = finalErrorf("redirect: %s", err) // the server has chosen the host, and not the tool's designer
+			err = finalErrorf("redirect: %s", err) // the server chose the host, not the author of the tool
 		}
 		if err != nil {
 			return nil, transportError(ctx, err)
@@ -78,15 +77,15 @@ func (c *Client) attempt(ctx context.Context, r *request) (*http.Response, error
 	req.Header.Set("Accept", "application/json, text/*;q=0.9, */*;q=0.8")
 	maps.Copy(req.Header, r.header)
 	if r.key != "" {
-		// Not under its canonical name: net/http takes that for leave to send the request again by itself when a
-		// connection breaks, and a Call with one attempt runs at most once.
+		// Not under its canonical name, by which net/http would send the request again by itself when a connection
+		// breaks. A Call with one attempt must run at most once.
 		req.Header["idempotency-key"] = []string{r.key}
 	}
 	return c.transport.RoundTrip(req)
 }
 
-// redirectRequest is the request that an answer asks for; nil where it asks for none.
-// To another host go neither the tool's headers nor a body that holds a secret.
+// redirectRequest returns the request that an answer redirects to; nil if it does not redirect. Another host receives
+// neither the tool's headers nor a body with a secret.
 func redirectRequest(r *request, resp *http.Response) (*request, error) {
 	keep := resp.StatusCode == 307 || resp.StatusCode == 308
 	if !keep && resp.StatusCode != 301 && resp.StatusCode != 302 && resp.StatusCode != 303 {
@@ -114,7 +113,7 @@ func redirectRequest(r *request, resp *http.Response) (*request, error) {
 		next.header.Del("Content-Type")
 	}
 	if !sameHost(r.url, to) {
-		// A server that repeats its URL in the Location passes on its content.
+		// If a server repeats its URL in the Location, the other host would receive the secrets in that URL.
 		if next.secretBody || r.vault.containsSecret(to.String()) {
 			return nil, finalErrorf("redirect: it would carry a secret to another host")
 		}
@@ -139,14 +138,15 @@ var (
 	passwordField = regexp.MustCompile(`(?i)<input[^>]+type\s*=\s*["']?password\b`)
 )
 
-// isLogin reports whether an answer is a page to log in at. Servers for browsers send there whom they do not know, with
-// the status of a success.
+// isLogin reports whether an answer is a login page. Servers for browsers redirect unknown callers to one, with the
+// status of a success.
 func (a *response) isLogin(at *url.URL) bool {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	return mediaType == "text/html" && (loginPath.MatchString(at.Path) || passwordField.Match(a.body))
 }
 
-// sameHost reports whether two URLs are of one server. A step from http to https on their default ports stays on it.
+// sameHost reports whether two URLs are of one server. A step from http to https on their default ports counts as the
+// same server.
 func sameHost(from, to *url.URL) bool {
 	fromHost, fromPort := hostAndPort(from)
 	toHost, toPort := hostAndPort(to)
@@ -166,7 +166,7 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// transportError returns the context's error after a timeout, whatever failed because of it.
+// transportError returns the context's error once the context has ended, except if this worker refused the request.
 func transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !IsRefused(err) {
 		return ctx.Err()

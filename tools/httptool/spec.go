@@ -12,22 +12,22 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Spec is the request of an HTTP tool, in `_activity.http`. {name} is replaced by a parameter, $env:NAME by a secret of
-// the worker; {{name}} is a literal {name}.
+// Spec is the request of an HTTP tool, in `_activity.http`. {name} is replaced by a parameter, and $env:NAME by a
+// secret of the worker; {{name}} is a literal {name}.
 type Spec struct {
 	URL     string            `json:"url"`               // http:// or https://, or $env:NAME for the beginning
 	Method  string            `json:"method,omitempty"`  // empty: POST
-	Headers map[string]string `json:"headers,omitempty"` // the tool's own; some names are the client's
-	Body    any               `json:"body,omitempty"`    // template; without one the parameters are sent
+	Headers map[string]string `json:"headers,omitempty"` // the tool's own; ReservedHeader names are refused
+	Body    any               `json:"body,omitempty"`    // template; if absent, the parameters are sent
 }
 
 var allowedMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// reservedHeaders headers belong to the connection or to the engine.
+// reservedHeaders are the headers that belong to the connection or to the engine.
 var reservedHeaders = []string{"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer",
 	"idempotency-key", "accept-encoding", "proxy-authorization", "expect"}
 
-// ReservedHeader reports whether a header is the connection's or the engine's: a spec may not set it.
+// ReservedHeader reports whether a header belongs to the connection or to the engine: a spec may not set it.
 func ReservedHeader(name string) bool { return slices.Contains(reservedHeaders, strings.ToLower(name)) }
 
 // ParseSpec reads a Spec from a value tree, or from anything that encodes to its JSON, and returns the error in it. It

@@ -10,7 +10,7 @@ import (
 	"processidea/model/ideafile/placeholder"
 )
 
-// urlTemplate is a URL cut where the meaning of its text changes: the base has no parameter, and a parameter cannot
+// urlTemplate is a URL, cut where the meaning of its text changes: the base has no parameter, and a parameter cannot
 // leave its segment or its place in the query.
 type urlTemplate struct {
 	base     string   // scheme and host, or $env:NAME
@@ -51,7 +51,7 @@ func splitURL(text string) (urlTemplate, error) {
 	return t, t.parse()
 }
 
-// parse tries the URL with a harmless digit in every open place.
+// parse parses the URL with the digit 1 in place of every parameter and secret.
 func (t urlTemplate) parse() error {
 	filler := func(text string) string {
 		var b strings.Builder

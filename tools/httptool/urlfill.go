@@ -10,8 +10,8 @@ import (
 	"processidea/model/ideafile/placeholder"
 )
 
-// fillURL makes the request's URL. Parameters that have no place of their own
-// are added to the query where the method takes them there.
+// fillURL returns the request's URL. Parameters that no template has used are added to the query if the method carries
+// its parameters there.
 func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	t, err := splitURL(s.URL)
 	if err != nil {
@@ -37,7 +37,7 @@ func fillURL(s Spec, f *templateFiller) (*url.URL, error) {
 	}
 	u, err := checkedURL(strings.TrimSuffix(base, "/")+path, strings.Join(query, "&"))
 	if err == nil && !strings.HasSuffix(u.EscapedPath(), path) {
-		err = errors.New("the path cannot be sent as it is written") // never an encoded slash as a plain one
+		err = errors.New("the path cannot be sent as it is written") // an encoded slash must never become a plain one
 	}
 	return u, err
 }
@@ -49,7 +49,7 @@ func fillPath(segments []string, f *templateFiller) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		// A dot segment cannot be encoded: %2E is the same as a dot, and servers climb by it.
+		// A dot segment cannot be encoded: servers treat %2E as a dot, and climb to the parent folder.
 		plain, err := url.PathUnescape(text)
 		if open && (err != nil || plain == "" || plain == "." || plain == "..") {
 			return "", fmt.Errorf("parameters make %q of the path segment %q: a segment may not be empty, "+
@@ -60,8 +60,8 @@ func fillPath(segments []string, f *templateFiller) (string, error) {
 	return path.String(), nil
 }
 
-// fillQuery fills the pairs of the query. A value that is one parameter alone is left out where that is absent or
-// null, and repeated for each item of a list.
+// fillQuery fills the pairs of the query. A value that consists of one parameter is left out if the parameter is absent
+// or null, and repeated for each item of a list.
 func fillQuery(query string, f *templateFiller) ([]string, error) {
 	var pairs []string
 	for pair := range strings.SplitSeq(query, "&") {
@@ -87,7 +87,8 @@ func fillQuery(query string, f *templateFiller) ([]string, error) {
 	return pairs, nil
 }
 
-// queryPairs encodes a value for a query: null not at all, a list of plain values once for each, an object as JSON.
+// queryPairs encodes a value for a query: null is left out, a list becomes one pair for each item, an object becomes
+// JSON.
 func queryPairs(key string, v any) []string {
 	items, ok := v.([]any)
 	if !ok {
@@ -102,7 +103,7 @@ func queryPairs(key string, v any) []string {
 	return pairs
 }
 
-// unreadPairs are the query pairs of the parameters that no template has read.
+// unreadPairs returns the query pairs of the parameters that no template has used.
 func (f *templateFiller) unreadPairs() []string {
 	rest := maps.Clone(f.params)
 	maps.DeleteFunc(rest, func(name string, _ any) bool { return f.read[name] })

@@ -11,20 +11,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// vault hands out the secrets of one request and remembers them, so that they
-// can be struck out of what comes back.
+// vault provides the secrets of one request and remembers them, so that they can be removed from its answers.
 type vault struct {
 	allowed secretNames
 	lookup  func(string) (string, bool)
 	used    map[string]string // name → value
-	known   *sync.Map         // name → value, of the client
+	known   *sync.Map         // name → value, shared by all requests of the client
 }
 
-// minRedactedLength is the minimum length of a secret that is removed from answers to requests without it: a short one
-// may occur there by chance.
+// minRedactedLength is the minimum length, in bytes, of secrets that are removed from answers to other requests: a
+// short one may occur there by chance.
 const minRedactedLength = 8
 
-// secret is the variable's value without the line end that files have. host is for the error: it says what to allow.
+// secret returns the variable's value without the line end that files have. host is for the error, which says what to
+// allow.
 func (v *vault) secret(name, host string) (string, error) {
 	if !allowedForTools(name) {
 		return "", errors.New(reservedVariableText(name))
@@ -46,8 +46,8 @@ func (v *vault) secret(name, host string) (string, error) {
 	return value, nil
 }
 
-// checkHost refuses a secret in use that the host of a URL may not receive, or not in plain text. nil is a program of
-// this machine, which is at localhost.
+// checkHost returns an error if a secret in use may not be sent to the host of a URL, or not in plain text. nil means a
+// program on this machine, at localhost.
 func (v *vault) checkHost(u *url.URL) error {
 	host, port, plain := "localhost", "", false
 	if u != nil {
@@ -75,7 +75,7 @@ func (v *vault) checkHost(u *url.URL) error {
 	return nil
 }
 
-// insertSecrets replaces every $env:NAME of a template's literal text; encode may be nil.
+// insertSecrets replaces every $env:NAME in a template's literal text. encode, if not nil, encodes the values.
 func (v *vault) insertSecrets(text string, encode func(string) string) (string, error) {
 	if !strings.Contains(text, secretMark) {
 		return text, nil

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	maxBits   = 4096 // of a whole number: squaring doubles them
-	nodeBytes = 16   // a value, without its text and its items
-	slotBytes = 48   // a place in a growing list, with the garbage that it leaves
+	maxBits   = 4096 // bits of a whole number: squaring doubles them
+	nodeBytes = 16   // bytes of a value without its text and its items
+	slotBytes = 48   // bytes of a place in a growing list, with the garbage from growing
 )
 
 var (
@@ -20,8 +20,8 @@ var (
 	errSpent = errors.New("it makes too many values")
 )
 
-// budget counts what one run of a query makes. Time alone is no limit: `. + .`
-// thirty times over fills the memory in a moment. It serves one run.
+// budget counts the bytes that one run of a query makes. A time limit alone is not enough: `. + .` repeated thirty
+// times fills the memory in a moment.
 type budget struct {
 	Limits
 	spent int
@@ -47,8 +47,8 @@ func (b *budget) spend(n int, v any) any {
 	return v
 }
 
-// sizeOf is about how many bytes v takes written out; it stops counting past
-// limit, as a value may hold itself a million times over.
+// sizeOf estimates how many bytes v takes written out. It stops counting beyond limit, as a value may hold itself a
+// million times over.
 func sizeOf(v any, limit int) int {
 	n := nodeBytes
 	switch v := v.(type) {
@@ -72,7 +72,7 @@ func sizeOf(v any, limit int) int {
 	return n
 }
 
-// isInteger reports whether a number was written as a whole one: rounding it would make it a float.
+// isInteger reports whether a number is written as a whole number: rounding would turn it into a float.
 func isInteger(v any, _ []any) any {
 	n, isText := v.(json.Number)
 	_, isInt := v.(int)
@@ -82,9 +82,8 @@ func isInteger(v any, _ []any) any {
 
 func literal(_ any, text []any) any { return json.Number(text[0].(string)) }
 
-// prelude holds checked forms of the functions whose work can grow beyond
-// their input: as a product, by repeating, or in numbers of a million digits;
-// and of those that would lose digits.
+// prelude holds checked forms of functions whose work can exceed their input (as a product, by repeating, or in numbers
+// of a million digits), and of functions that would lose digits.
 var prelude = mustParse(`
 def _small: if _size > 1000000 then error("it works on a value that is too large") else . end;
 def _number: if type == "number" then . else error("only numbers can be computed with, not \(type)") end;

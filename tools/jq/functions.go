@@ -25,18 +25,18 @@ var (
 		flatten/0 flatten/1 to_entries/0 from_entries/0 with_entries/1 walk/1 tostring/0 tojson/0
 		ascii_downcase/0 ascii_upcase/0
 		ltrimstr/1 rtrimstr/1 trim/0 ltrim/0 rtrim/0 todate/0 fromdate/0`)
-	// checkedFunctions have a form of their own in the prelude.
+	// checkedFunctions are replaced by their checked forms in the prelude.
 	checkedFunctions = strings.Fields(`split/1 join/1 contains/1 capture/1 del/1 fromjson/0 tonumber/0 floor/0
 		ceil/0 round/0 trunc/0`)
 )
 
-// pipe is `q | name`.
+// pipe returns `q | name`.
 func pipe(q *gojq.Query, name string) *gojq.Query {
 	call := &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name}}
 	return &gojq.Query{Left: q, Op: gojq.OpPipe, Right: &gojq.Query{Term: call}}
 }
 
-// keepDigits makes a decimal with more digits than a float has into `_literal("1.…")`.
+// keepDigits turns a decimal with more digits than a float holds into `_literal("1.…")`.
 func keepDigits(t *gojq.Term) {
 	const digitsOfFloat = 15
 	if _, err := jsonval.Decode([]byte(t.Number)); err != nil || len(t.Number) <= digitsOfFloat ||
@@ -48,13 +48,13 @@ func keepDigits(t *gojq.Term) {
 		SuffixList: t.SuffixList}
 }
 
-// chargeQuery makes q into `q | _charge`.
+// chargeQuery turns q into `q | _charge`.
 func chargeQuery(q *gojq.Query) {
 	inner := *q
 	*q = *pipe(&inner, "_charge")
 }
 
-// chargeTerm makes the term into `(term | _charge)`, before its suffixes.
+// chargeTerm turns the term into `(term | _charge)`, followed by its suffixes.
 func chargeTerm(t *gojq.Term) {
 	inner := *t
 	inner.SuffixList = nil

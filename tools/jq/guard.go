@@ -10,9 +10,9 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// guardNode admits the part of jq that selects and computes, and rewrites it so that all that makes a value is counted.
-// It refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole parsed
-// query by reflection, so that it misses nothing that a later gojq adds.
+// guardNode admits the part of jq that selects and computes, and rewrites it so that everything that makes a value is
+// counted. It refuses definitions, assignments, labels and functions that reach outside the value. It walks the whole
+// parsed query by reflection, so that it misses nothing that a later gojq adds.
 func guardNode(node reflect.Value) error {
 	switch node.Kind() {
 	case reflect.Pointer:
@@ -47,7 +47,7 @@ func guardNode(node reflect.Value) error {
 	return nil
 }
 
-// guardQuery is guard for a query whose parts were guarded.
+// guardQuery is guardNode for a query whose parts are guarded already.
 func guardQuery(q *gojq.Query) error {
 	if q.Term != nil {
 		return nil
@@ -61,7 +61,7 @@ func guardQuery(q *gojq.Query) error {
 	case gojq.OpAdd:
 		chargeQuery(q)
 	case gojq.OpSub, gojq.OpMul, gojq.OpDiv, gojq.OpMod:
-		// Of text, `*` repeats without end.
+		// Applied to text, `*` repeats it without bound.
 		q.Left, q.Right = pipe(q.Left, "_number"), pipe(q.Right, "_number")
 		chargeQuery(q)
 	default:
@@ -70,7 +70,7 @@ func guardQuery(q *gojq.Query) error {
 	return nil
 }
 
-// guardTerm is guard for a term whose parts were guarded.
+// guardTerm is guardNode for a term whose parts are guarded already.
 func guardTerm(t *gojq.Term) error {
 	switch t.Type {
 	case gojq.TermTypeIdentity, gojq.TermTypeRecurse, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse,

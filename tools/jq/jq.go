@@ -1,8 +1,8 @@
-// Package jq runs the part of the language jq that reads and computes, within bounds on time and on memory: the
-// expressions of processes and of rules for webhooks, over data of strangers.
+// Package jq runs the part of the language jq that reads and computes, within bounds on time and memory. It serves the
+// expressions of processes and of rules for webhooks, on untrusted data.
 //
-// A time limit alone does not bound memory: `.text * .n` fills it in one step, and so does `. + .` thirty times over.
-// So an expression is rewritten before it is compiled: all that makes a value is counted, or else refused.
+// A time limit alone does not bound memory: `.text * .n` fills it in one step, and so does `. + .` repeated thirty
+// times. So an expression is rewritten before it is compiled: everything that makes a value is counted, or refused.
 package jq
 
 import (
@@ -18,22 +18,22 @@ import (
 	"processidea/model/jsonval"
 )
 
-const maxQuoted = 300 // characters of an error, which may quote values
+const maxQuoted = 300 // characters of an error message, which may quote values
 
-// Limits bound one run. Bytes are estimated, as written out.
+// Limits bound one run. Bytes are estimates of the written-out size.
 type Limits struct {
 	Time          time.Duration
-	MaxValueBytes int // bytes of one value that it makes, and of its results together
-	MaxTotalBytes int // bytes of all that it makes
+	MaxValueBytes int // bytes of one made value, and of all results together
+	MaxTotalBytes int // bytes of all made values together
 }
 
-// Query is a compiled expression. It runs once at a time.
+// Query is a compiled expression. It must not run concurrently.
 type Query struct {
 	code   *gojq.Code
 	budget *budget
 }
 
-// Compile compiles an expression without environment, input and modules. The error names what is not allowed in it.
+// Compile compiles an expression without environment, input and modules. The error names what is not allowed.
 func Compile(text string, limits Limits) (*Query, error) {
 	query, err := gojq.Parse(text)
 	if err != nil {
@@ -53,7 +53,7 @@ func Compile(text string, limits Limits) (*Query, error) {
 	return &Query{code, spent}, err
 }
 
-// Run gives the first n results for a value, with numbers as json.Number.
+// Run returns the first n results for a value, with numbers as json.Number.
 func (q *Query) Run(ctx context.Context, v any, n int) ([]any, error) {
 	limited, cancel := context.WithTimeout(ctx, q.budget.Time)
 	defer cancel()
@@ -90,7 +90,7 @@ func (q *Query) results(ctx context.Context, v any, n int) ([]any, error) {
 	return results, nil
 }
 
-// plainJSON turns the interpreter's own numbers into JSON numbers.
+// plainJSON converts the interpreter's own numbers into JSON numbers.
 func plainJSON(v any) (any, error) {
 	raw, err := gojq.Marshal(v)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"processidea/tools/runner"
 )
 
-// Known are the Tools that a program knows.
+// Known holds the Tools that a program knows.
 type Known struct {
 	Functions *tools.Registry  // written in Go
 	Runners   *runner.Registry // of all kinds
 }
 
-// NewKnown returns the knowledge of a program with these Go functions, and with runners of further kinds. It serves to
-// check Ideas, and runs nothing.
+// NewKnown returns what a program knows with these Go functions, and with runners of further kinds. It serves to check
+// Ideas, and runs nothing.
 func NewKnown(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runner) Known {
 	if functions == nil {
 		functions = tools.NewRegistry()
@@ -30,10 +30,10 @@ func NewKnown(functions *tools.Registry, more map[ideafile.ToolKind]runner.Runne
 	return k
 }
 
-// Names are the names of the Go functions.
+// Names returns the names of the Go functions.
 func (k Known) Names() []string { return k.Functions.Names() }
 
-// Bind binds an Idea's Tools to Go functions and to the known kinds, and returns the problems of those that cannot be
+// Bind binds an Idea's Tools to Go functions and to the known kinds, and returns the problems of Tools that cannot be
 // bound.
 func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBinding, problems diag.Problems) {
 	bindings = map[string]ideafile.ToolBinding{}
@@ -64,7 +64,7 @@ func (k Known) Bind(idea *ideafile.Idea) (bindings map[string]ideafile.ToolBindi
 	return bindings, problems
 }
 
-// bind binds one Tool. In a simulation, functions and kinds need not be known: nothing is run by them.
+// bind binds one Tool. In a simulation, functions and kinds may be unknown, since they do not run.
 func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding, diag.Problems, error) {
 	b, err := t.BindToRunner(func(name string) (pure, ok bool) {
 		known, ok := k.Functions.Lookup(name)
@@ -91,7 +91,7 @@ func (k Known) bind(idea *ideafile.Idea, t *ideafile.Tool) (ideafile.ToolBinding
 	return b, k.Runners.CheckTool(b.Kind, t, spec), nil
 }
 
-// checkToolCanBeSimulated warns of a Tool whose result cannot be made up.
+// checkToolCanBeSimulated warns about a Tool whose result cannot be made up.
 func checkToolCanBeSimulated(t *ideafile.Tool, b ideafile.ToolBinding) (ps diag.Problems) {
 	if !b.Kind.HasRunner() || t.OutputSchema == nil {
 		return nil

@@ -11,13 +11,13 @@ import (
 	"processidea/tools/mcptool"
 )
 
-// Needs lists, a line each, what a worker needs for the Tools, the MCP servers and the LLMs of Ideas: hosts, secrets,
-// programs, servers. The worker checks that it has them when the process starts, before anything runs.
+// Needs lists, one a line, what a worker needs for the Tools, the MCP servers and the LLMs of Ideas: hosts, secrets,
+// programs, servers. When a process starts, the worker checks that it has them before anything runs.
 func Needs(ideas ...*ideafile.Idea) string {
 	secrets, hosts, commands, llms := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	note := func(v any, address string) {
 		host := httptool.HostOf(address)
-		if address != "" { // "HOST" stands for one that a secret names
+		if address != "" { // the host is "HOST" if a secret contains it
 			hosts[host] = true
 		}
 		for _, name := range httptool.SecretsIn(jsonval.EncodeToString(jsonval.ToJSONValue(v))) {

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// detachFromTerminal separates a command from the worker's terminal: an interrupt is for the worker, which lets Calls
-// finish.
+// detachFromTerminal separates a command from the worker's terminal: an interrupt must reach only the worker, which
+// lets Calls finish.
 func detachFromTerminal(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -16,7 +16,7 @@ import (
 	"processidea/tools/runner"
 )
 
-// keyMeta is the field of a call's _meta that holds its idempotency key, the same on every attempt.
+// keyMeta is the field of a call's _meta that holds its idempotency key, which is the same on every attempt.
 const keyMeta = "processidea/idempotency-key"
 
 // call calls a tool.
@@ -49,7 +49,7 @@ func (c *conn) call(ctx context.Context, tool string, in runner.Input) (any, *Er
 	return c.striker.RedactValue(value), nil
 }
 
-// failed classifies why a call got no result. The code says if it is unknown whether the call had its effect.
+// failed classifies why a call got no result. The Error's code tells whether the call may still have had its effect.
 func (c *conn) failed(ctx context.Context, err error) *Error {
 	if u := refusalIn(err); u != nil {
 		return u.failure()
@@ -72,7 +72,7 @@ func (c *conn) failed(ctx context.Context, err error) *Error {
 		Err: c.strikeError(fmt.Errorf("the connection broke during the call: %w%s", err, c.stderr()))}
 }
 
-// errorText is what an error says. Many servers say what is wrong in its data alone, beside "Invalid params".
+// errorText returns the text of an error. Many servers put the cause only in its data, beside "Invalid params".
 func errorText(e *jsonrpc.Error) string {
 	text := cmp.Or(e.Message, fmt.Sprintf("error %d", e.Code))
 	if data := string(e.Data); !slices.Contains([]string{"", "null", `""`, "{}"}, data) {
@@ -88,7 +88,7 @@ func tooLarge(err error) bool {
 		strings.Contains(text, "exceeded the configured maximum line length")
 }
 
-// inputError is the Error of a tool that wants to know something before it goes on.
+// inputError returns the Error for a tool that asks for input before it goes on.
 func (c *conn) inputError(requests mcp.InputRequestMap) *Error {
 	for _, r := range requests {
 		asked, ok := r.(*mcp.ElicitParams)
@@ -114,7 +114,8 @@ func (c *conn) elicitError(asked *mcp.ElicitParams) *Error {
 	return &Error{Code: ideafile.CodeMCPInputRequired, Err: errors.New(text)}
 }
 
-// excerpt is the beginning of what a server said. Secrets are struck out first: half a one would not be found.
+// excerpt returns the beginning of a server's text. Secrets are removed first, because half a secret would not be
+// found.
 func (c *conn) excerpt(s string) string {
 	return jsonval.Clip(c.striker.RedactText(strings.TrimSpace(s)), 1000)
 }

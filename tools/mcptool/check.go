@@ -10,7 +10,7 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Check returns the error in a server of an Idea, as far as it shows without contacting the server.
+// Check returns the error in an Idea's MCP server, as far as it shows without contacting the server.
 func Check(s ideafile.MCPServer) error {
 	for _, part := range []struct {
 		name  string

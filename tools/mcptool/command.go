@@ -13,9 +13,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// CommandsVariable names the environment variable that lists the commands which Idea files may make a worker run,
-// separated by ;: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All words must be the
-// same; * at the end matches any further words. A file may set the variables before the command, which end with =.
+// CommandsVariable is the environment variable that lists the commands which Idea files may make a worker run,
+// separated by ;: `npx -y @modelcontextprotocol/server-filesystem /data; TOKEN= tickets-mcp *`. All words must be
+// equal; * at the end matches any further words. A file may set the variables that stand before the command and end
+// with =.
 const CommandsVariable = "PROCESSIDEA_MCP_COMMANDS"
 
 // command is one entry of the list.
@@ -62,8 +63,8 @@ func (c command) allows(words []string) bool {
 		(c.more && len(words) > len(c.words) && slices.Equal(c.words, words[:len(c.words)]))
 }
 
-// EntryFor returns the entry of the list that admits a server's command with its variables: up to a word that no entry
-// can hold, if there is one.
+// EntryFor returns the entry of the list that admits a server's command with its variables. If an entry cannot hold one
+// of the words, it ends there with *.
 func EntryFor(server ideafile.MCPServer) string {
 	var words []string
 	for _, name := range jsonval.SortedKeys(server.Env) {
@@ -105,7 +106,7 @@ func (h *Hub) admit(server ideafile.MCPServer) error {
 	return refusedError{fmt.Errorf("the command %q is not in %s", EntryFor(server), CommandsVariable)}
 }
 
-// inheritedVariables are the variables that a command inherits from the worker: none that may hold a secret.
+// inheritedVariables are the variables that a command inherits from the worker. None of them holds a secret.
 var inheritedVariables = []string{"HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER"}
 
 func aboutText(what, text string) string {
@@ -115,7 +116,7 @@ func aboutText(what, text string) string {
 	return what + text
 }
 
-// runProgram makes the transport to a program that is run for it.
+// runProgram returns the transport to a program that is run for the server.
 func (h *Hub) runProgram(server ideafile.MCPServer, c *conn) (mcp.Transport, func() string, error) {
 	if err := h.admit(server); err != nil {
 		return nil, nil, err

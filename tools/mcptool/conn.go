@@ -27,17 +27,17 @@ type conn struct {
 	striker *secret.Redactor
 	once    sync.Once
 	asked   elicitations
-	// tooLarge reports whether the server sent a message that is too large to be read; nil where that is not known.
+	// tooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
 	tooLarge func() bool
 	stderr   func() string
-	// broken ends when the server has sent more in one answer than is read. What waits for that answer waits in vain.
+	// broken ends when an answer of the server exceeds the limit. That answer will never be complete.
 	broken   context.Context
 	breakOff context.CancelCauseFunc
-	// protocol is the version of the protocol that the server agreed to; nil before.
+	// protocol is the version of the protocol that the server agreed to; nil before that.
 	protocol atomic.Pointer[string]
 }
 
-// runExchange runs an exchange with the server, for as long as what it sends can be read.
+// runExchange runs an exchange with the server, until an answer exceeds the limit.
 func (c *conn) runExchange(ctx context.Context, do func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -67,9 +67,9 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 		return nil, err
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "processidea", Version: "1"}, &mcp.ClientOptions{
-		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server is shown nothing of the worker
+		Capabilities:       &mcp.ClientCapabilities{}, // no roots: a server sees nothing of the worker
 		ElicitationHandler: c.asked.record,
-		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, and they take their time
+		MultiRoundTrip:     &mcp.MultiRoundTripOptions{Disabled: true}, // people are asked, which takes time
 	})
 	client.AddReceivingMiddleware(safemcp.Middleware("mcp.receive"))
 	c.stderr = stderr
@@ -87,7 +87,8 @@ func (h *Hub) dial(ctx context.Context, server ideafile.MCPServer) (*conn, error
 	return c, nil
 }
 
-// transport connects to a server. stderr returns its standard error, for the error of a server that does not answer.
+// transport returns the transport to a server. stderr returns the server's standard error, for the error of a server
+// that does not answer.
 func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, stderr func() string, err error) {
 	if len(server.Command) > 0 {
 		return h.runProgram(server, c)
@@ -116,8 +117,8 @@ func (h *Hub) transport(server ideafile.MCPServer, c *conn) (t mcp.Transport, st
 
 const maxRedirects = 3
 
-// isFollowed reports whether an answer redirects to another page of the server, such as one with a slash at its end,
-// and keeps the request. No other server may have the headers of the file.
+// isFollowed reports whether an answer is a redirect that keeps the request and stays on the same server, such as to a
+// final slash. No other server may receive the headers of the file.
 func isFollowed(answer *http.Response) bool {
 	from, keeps := answer.Request.URL, answer.StatusCode == 307 || answer.StatusCode == 308
 	to, err := answer.Location()
@@ -127,7 +128,7 @@ func isFollowed(answer *http.Response) bool {
 const headerProtocol = "MCP-Protocol-Version"
 
 // withHeaders sends the headers of the file with every request, and the version of the protocol once it is agreed on.
-// An answer that refuses the request unread is a *refusedRequest.
+// If the server refuses a request unread, the error is a *refusedRequest.
 type withHeaders struct {
 	next    http.RoundTripper
 	headers map[string]string
@@ -163,7 +164,7 @@ func (t withHeaders) RoundTrip(r *http.Request) (answer *http.Response, err erro
 	return answer, nil
 }
 
-// requestIDAndMethod returns the id of the request that is sent, and its method.
+// requestIDAndMethod returns the JSON-RPC id and method of an HTTP request.
 func requestIDAndMethod(r *http.Request) (id json.RawMessage, method string) {
 	var known struct {
 		ID     json.RawMessage `json:"id"`
@@ -185,16 +186,16 @@ func (c *conn) strikeError(err error) error {
 	return struck
 }
 
-// isTooLarge reports whether the server has sent more in one answer than is read.
+// isTooLarge reports whether an answer of the server exceeded the limit.
 func (c *conn) isTooLarge() bool { return errors.Is(context.Cause(c.broken), errTooLarge) }
 
-// maxAround bounds the bytes of an answer beside its message: the reports of progress.
+// maxAround bounds the bytes of an answer beside its message: progress reports.
 const maxAround = 1 << 20
 
-// maxTools is how many tools a server may offer.
+// maxTools bounds how many tools a server may offer.
 const maxTools = 1000
 
-// maxPages is how many pages a server may divide its tools into.
+// maxPages bounds how many pages a server's list of tools may have.
 const maxPages = 200
 
 // list asks for the server's tools.

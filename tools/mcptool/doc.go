@@ -2,12 +2,12 @@
 // sessions of a worker, and is the runner.Runner of ideafile.KindMCP; Hub.List asks servers for their tools.
 //
 // Invariants:
-//   - The worker's settings allow programs (CommandsVariable) and hosts (package httptool). Programs inherit nothing
-//     of the worker's environment but PATH, HOME and the like.
-//   - A server's hints on its own tools say at most what undo does. A tool is called only if its name, description and
+//   - The worker's settings allow programs (CommandsVariable) and hosts (package httptool). Programs inherit only PATH,
+//     HOME and the like from the worker's environment.
+//   - A server's hints on its own tools are used only for undo. A tool is called only if its name, description and
 //     schemas still have the digest that was pinned when the process started.
-//   - An answer that cannot be read fails the Call that it answers, and no other.
+//   - An unreadable answer fails only the Call that it answers.
 //   - If it is unknown whether a call had its effect, the error's code is ideafile.CodeOutcomeUnknown.
 //   - Secrets are removed from the output of servers.
-//   - One session serves all processes; it is made again when it breaks and ends when nobody uses it.
+//   - One session with a server serves all processes. It is opened again when it breaks, and closed when unused.
 package mcptool

@@ -10,9 +10,9 @@ import (
 	"processidea/tools/httptool"
 )
 
-// Error is why a tool has no result. It contains no secret that the server was given.
+// Error says why a tool has no result. It contains no secret that the server was given.
 type Error struct {
-	Code       string // a code of package model
+	Code       string // a code of package ideafile
 	Retry      bool   // whether another attempt may succeed
 	Err        error
 	retryAfter time.Duration
@@ -28,13 +28,13 @@ func (e *Error) Unwrap() error { return e.Err }
 // Final reports whether another attempt would only repeat the error.
 func (e *Error) Final() bool { return !e.Retry }
 
-// FaultCode is Code, as runner.FaultCode asks for it.
+// FaultCode returns Code, for runner.FaultCode.
 func (e *Error) FaultCode() string { return e.Code }
 
-// RetryDelay is how long the server wants to be left alone, as runner.RetryDelay asks for it.
+// RetryDelay returns how long the server wants no further request, for runner.RetryDelay.
 func (e *Error) RetryDelay() time.Duration { return e.retryAfter }
 
-// Throttled reports whether the server is asked too often, as runner.IsThrottled asks.
+// Throttled reports whether the server's rate limit refused the call, for runner.IsThrottled.
 func (e *Error) Throttled() bool {
 	u := refusalIn(e.Err)
 	return u != nil && u.isThrottled()
@@ -45,7 +45,7 @@ func (e *Error) withAct(act string) *Error {
 	return e
 }
 
-// refusedError marks what this worker is not allowed to do: run a program, or reach a host.
+// refusedError marks something that this worker may not do: run a program, or reach a host.
 type refusedError struct{ error }
 
 func isRefused(err error) bool {
@@ -53,8 +53,8 @@ func isRefused(err error) bool {
 	return errors.As(err, &r) || httptool.IsRefused(err)
 }
 
-// serverError is the error that a server answered with; nil if the connection failed. The SDK reports some failures of
-// the connection as if the server had answered, with codes that no server sends.
+// serverError returns the error that a server answered with; nil if the connection failed. The SDK reports some
+// failures of the connection as if the server had answered, with codes that no server sends.
 func serverError(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || (failure.Code >= codeRejected && failure.Code <= codeUnknown) {
@@ -66,7 +66,7 @@ func serverError(err error) *jsonrpc.Error {
 // The SDK's own codes, from ErrUnknown to ErrRejected.
 const codeUnknown, codeRejected = -32001, -32005
 
-// unsentError is the Error of a call that did not reach the server.
+// unsentError returns the Error for a call that did not reach the server.
 func unsentError(act string, err error) *Error {
 	if u := refusalIn(err); u != nil && (u.isLater() || u.isMendable()) {
 		return u.failure().withAct(act)

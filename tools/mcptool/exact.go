@@ -16,10 +16,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// exactTransport is a transport that keeps what a server says as it says it. The SDK decodes results and schemas into
-// types of its own, and into `any`, where a number is a float64: 9007199254740993 becomes …992, and what fits no type
-// ends the connection. So the SDK is given an object that it can read, with the JSON text that the server sent in the
-// field keyExact of its _meta.
+// exactTransport is a transport that preserves the exact JSON of a server. The SDK decodes results and schemas into
+// types of its own, and into `any`, where a number is a float64: 9007199254740993 becomes …992, and a value that fits
+// no type ends the connection. So the SDK gets an object that it can read, with the server's JSON text in the field
+// keyExact of its _meta.
 type exactTransport struct {
 	conn *conn
 	mcp.Transport
@@ -27,7 +27,7 @@ type exactTransport struct {
 
 const keyExact = "processidea/exact"
 
-// Connect connects by the transport beneath.
+// Connect connects through the wrapped transport.
 func (t exactTransport) Connect(ctx context.Context) (mcp.Connection, error) {
 	c, err := t.Transport.Connect(ctx)
 	return exactConnection{c, t.conn}, err
@@ -58,8 +58,7 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// recodedError is an error that a server answered with under one of the SDK's own codes, with another code; nil for
-// every other.
+// recodedError replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
 func recodedError(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Code < codeRejected || failure.Code > codeUnknown {
@@ -68,8 +67,8 @@ func recodedError(err error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message, Data: failure.Data}
 }
 
-// forSDK is what the SDK is given of a result. It also records the protocol version that the server agrees to: the SDK
-// passes it to its own connections only, and servers want it with every request.
+// forSDK returns the form of a result that the SDK gets. It also records the protocol version that the server agrees
+// to: the SDK passes the version only to its own connections, and servers want it with every request.
 func (c exactConnection) forSDK(result json.RawMessage) json.RawMessage {
 	var known struct {
 		Tools             []json.RawMessage `json:"tools"`
@@ -77,7 +76,7 @@ func (c exactConnection) forSDK(result json.RawMessage) json.RawMessage {
 		Content           json.RawMessage   `json:"content"`
 		StructuredContent json.RawMessage   `json:"structuredContent"`
 	}
-	_ = json.Unmarshal(result, &known) // what has another type is none of these
+	_ = json.Unmarshal(result, &known) // members of other types are ignored
 	if known.ProtocolVersion != "" {
 		c.conn.protocol.Store(&known.ProtocolVersion)
 	}
@@ -93,8 +92,8 @@ func (c exactConnection) forSDK(result json.RawMessage) json.RawMessage {
 	return withKey(result, "tools", known.Tools)
 }
 
-// withExact puts the text of an object into its own _meta. Of an object that the SDK cannot read as a T only its name
-// is left beside that.
+// withExact puts the text of an object into its own _meta. If the SDK cannot read the object as a T, only its name and
+// this _meta are left.
 func withExact[T any](object json.RawMessage) json.RawMessage {
 	if len(object) == 0 {
 		return object
@@ -108,7 +107,7 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 		Meta json.RawMessage `json:"_meta"`
 	}
 	if json.Unmarshal(object, &known) == nil {
-		_ = json.Unmarshal(known.Meta, &meta) // what is no object is read from the text
+		_ = json.Unmarshal(known.Meta, &meta) // another type remains in the text
 	}
 	if meta == nil {
 		meta = map[string]json.RawMessage{}
@@ -129,11 +128,11 @@ func withExact[T any](object json.RawMessage) json.RawMessage {
 	return least
 }
 
-// withKey is an object with another value for a key.
+// withKey returns an object with another value for a key.
 func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 	var all map[string]json.RawMessage
 	encoded, err := json.Marshal(value)
-	if err != nil || json.Unmarshal(object, &all) != nil || all == nil { // null is none
+	if err != nil || json.Unmarshal(object, &all) != nil || all == nil { // null is no object
 		return object
 	}
 	all[key] = encoded
@@ -144,10 +143,11 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 	return whole
 }
 
-// serverBounds are the bounds for answers of HTTP Tools: servers write deeper values than LLMs.
+// serverBounds are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values than
+// LLMs.
 var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
 
-// decodeExact reads the object that a server sent, from the _meta beside it.
+// decodeExact reads the object that a server sent, from the _meta that withExact has made.
 func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
 	text, sent := meta[keyExact].(string)
 	if !sent {
@@ -161,10 +161,10 @@ func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {
 	return object, written, err
 }
 
-// maxTitle bounds a tool's title, in characters: it stands in every list.
+// maxTitle bounds a tool's title, in characters, since every list shows it.
 const maxTitle = 100
 
-// specOf is a tool as the server describes it, without the secrets of the connection.
+// specOf returns a tool as the server describes it, without the secrets of the connection.
 func (c *conn) specOf(t *mcp.Tool) mcppalette.ToolSpec {
 	meta, written, err := decodeExact(t.Meta)
 	name := c.striker.RedactText(t.Name)

@@ -18,11 +18,11 @@ import (
 
 // Options configure a Hub.
 type Options struct {
-	// Commands lists what may be run, as CommandsVariable holds it.
+	// Commands lists the commands that may be run, in the form of CommandsVariable.
 	Commands string
 	// HTTP reaches servers at a URL, under the rules of HTTP tools, and knows the secrets.
 	HTTP *httptool.Client
-	// LookupEnv returns what a command inherits; nil: os.LookupEnv.
+	// LookupEnv looks up the variables that a command inherits; nil: os.LookupEnv.
 	LookupEnv func(string) (string, bool)
 	// Log receives the standard error of commands, at the level debug; nil: none.
 	Log *slog.Logger
@@ -32,7 +32,7 @@ type Options struct {
 
 const defaultIdle = 10 * time.Minute
 
-// Hub holds a worker's sessions with MCP servers, one a server, and makes a new one when one has broken. It is safe for
+// Hub holds a worker's sessions with MCP servers, one for each server, and replaces a broken one. It is safe for
 // concurrent use.
 type Hub struct {
 	options     Options
@@ -47,8 +47,8 @@ type Hub struct {
 	closed   bool
 }
 
-// New returns a Hub without sessions. A list of commands that does not parse fails each command; CheckCommands reports
-// it beforehand.
+// New returns a Hub without sessions. If the list of commands is invalid, every command fails; CheckCommands reports
+// that beforehand.
 func New(o Options) *Hub {
 	if o.HTTP == nil {
 		o.HTTP = httptool.New(httptool.Options{})
@@ -68,7 +68,7 @@ func New(o Options) *Hub {
 	return h
 }
 
-// Close ends every session, and the programs with them.
+// Close ends every session and its program.
 func (h *Hub) Close() {
 	h.mu.Lock()
 	h.closed = true
@@ -113,7 +113,7 @@ func (h *Hub) List(ctx context.Context, server ideafile.MCPServer) ([]mcppalette
 	return offers, nil
 }
 
-// Call calls a tool of a server, if it is still the pinned one. Errors are of type *Error.
+// Call calls a tool of a server, if the tool is still the pinned one. Errors are of type *Error.
 func (h *Hub) Call(ctx context.Context, server ideafile.MCPServer, tool ideafile.MCPToolRef, params jsonval.Object,
 	key string) (any, error) {
 	return h.run(ctx, server, tool, runner.Input{Params: params, IdempotencyKey: key})
@@ -137,7 +137,7 @@ func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.
 	}
 }
 
-// call calls a tool, if it is still the pinned one.
+// call calls a tool, if the tool is still the pinned one.
 func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.Input) (any, *Error) {
 	c, offers, done, err := s.connWithTools(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.
 	return value, failed
 }
 
-// checkPinned returns, as an error, how the server's current tool differs from the pinned one.
+// checkPinned returns an error if the server's current tool differs from the pinned one.
 func checkPinned(offers []mcppalette.ToolSpec, tool ideafile.MCPToolRef) error {
 	for _, o := range offers {
 		if o.Name != tool.ToolNameOnServer {

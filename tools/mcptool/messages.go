@@ -20,10 +20,10 @@ import (
 	"processidea/internal/safego"
 )
 
-// codeUnreadable is the code of the error that stands in place of an answer that cannot be read. No server sends it.
+// codeUnreadable is the code of the error that replaces an unreadable answer. No server sends it.
 const codeUnreadable = -32799
 
-// Messages of servers have their id first or last.
+// reID finds the id of a message, which servers write first or last.
 var reID = regexp.MustCompile(
 	`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,|[}\]"]\s*,\s*"id"\s*:\s*(\d+)\s*\}\s*$`)
 
@@ -33,9 +33,9 @@ func isMessage(line []byte) bool {
 		(bytes.Contains(line, []byte(`"jsonrpc"`)) || reID.Match(line))
 }
 
-// readable returns a message as it came, or, where it cannot be read, an error in its place: the SDK would end the
-// connection, and with it the calls of everybody else. id is the id of the request that it answers; nil: it is looked
-// for. Where there is none the message is returned as it came.
+// readable returns a message unchanged, or an error in place of an unreadable one: the SDK would end the connection,
+// and with it all other calls. id is the id of the answered request; if nil, it is searched for in the message. A
+// message without an id is returned unchanged.
 func (c *conn) readable(message, id []byte) []byte {
 	mended := message
 	m, err := jsonrpc.DecodeMessage(message)
@@ -68,7 +68,7 @@ func (c *conn) readable(message, id []byte) []byte {
 	return answer
 }
 
-// messagesIn are the messages in a text: by protocols before 2025-06-18 a server may answer with a list of them.
+// messagesIn splits a text into its messages: in protocols before 2025-06-18 a server may answer with a list of them.
 func messagesIn(text []byte) (list []json.RawMessage) {
 	text = bytes.TrimSpace(bytes.TrimPrefix(text, byteOrderMark))
 	if !bytes.HasPrefix(text, []byte("[")) || json.Unmarshal(text, &list) != nil || len(list) == 0 {
@@ -77,7 +77,7 @@ func messagesIn(text []byte) (list []json.RawMessage) {
 	return list
 }
 
-// isAnswer reports whether a message is no request, and no notification.
+// isAnswer reports whether a message is neither a request nor a notification.
 func isAnswer(message json.RawMessage) bool {
 	var known struct {
 		Method string `json:"method"`
@@ -117,8 +117,8 @@ func repairAnswer(message, id []byte) []byte {
 	return again
 }
 
-// withSentID is a message, or, where it answers with an id in quotes, the same with the number that was sent: the SDK
-// would wait for that one's answer. So it would where a server answers with another id than the one that was sent.
+// withSentID returns a message whose id is the number that was sent: some servers answer with the id in quotes, and
+// errors may name another request. The SDK would wait in vain for the number. A result for another request is an error.
 func withSentID(m jsonrpc.Message, sent, text []byte) ([]byte, error) {
 	answer, _ := m.(*jsonrpc.Response)
 	if answer == nil {
@@ -144,10 +144,10 @@ func withSentID(m jsonrpc.Message, sent, text []byte) ([]byte, error) {
 	if err == nil {
 		text = again
 	}
-	return text, nil // as it came where it cannot be written anew
+	return text, nil // unchanged if it cannot be encoded
 }
 
-// pieces reads what next returns, piece by piece.
+// pieces is a reader of what next returns, piece by piece.
 type pieces struct {
 	io.Closer
 	next func() ([]byte, error)
@@ -169,7 +169,7 @@ func (p *pieces) Read(into []byte) (n int, err error) {
 	return 0, p.err
 }
 
-// replaceUnreadable has the answer to a request read message by message.
+// replaceUnreadable makes the SDK read the answer to a request message by message, through readable.
 func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 	in := bufio.NewReader(answer.Body)
 	p := &pieces{Closer: answer.Body}
@@ -199,7 +199,7 @@ func (c *conn) replaceUnreadable(answer *http.Response, id []byte) {
 	answer.Body = p
 }
 
-// findAnswer is the answer to a request in a text that may hold other messages too.
+// findAnswer returns the answer to a request from a text that may hold other messages too.
 func (c *conn) findAnswer(text, id []byte) []byte {
 	list := messagesIn(text)
 	return c.readable(list[max(0, slices.IndexFunc(list, isAnswer))], id)
@@ -209,12 +209,12 @@ func (c *conn) findAnswer(text, id []byte) []byte {
 type eventStream struct {
 	conn    *conn
 	in      *bufio.Reader
-	id      []byte // of the request
+	id      []byte // id of the request
 	afterCR bool   // a line feed still belongs to the line before
 }
 
-// next reads an event, up to the empty line behind it. One without a message is left out: some servers send a text to
-// keep the connection open, or [DONE].
+// next reads an event, up to the empty line after it. An event without a message is left out: some servers send a text
+// to keep the connection open, or [DONE].
 func (s *eventStream) next() ([]byte, error) {
 	var event, data []byte
 	for {
@@ -231,7 +231,7 @@ func (s *eventStream) next() ([]byte, error) {
 			if !isMessage(message) {
 				continue
 			}
-			var id []byte // other messages than the answer may come on its way
+			var id []byte // other messages may come before the answer
 			if isNamelessError(message) {
 				id = s.id
 			}

@@ -17,15 +17,15 @@ import (
 	"processidea/internal/safego"
 )
 
-// maxMessage is how large one message of a server may be.
+// maxMessage bounds one message of a server, in bytes.
 const maxMessage = 16 << 20
 
 var errTooLarge = fmt.Errorf(
 	"the server's answer is larger than %d MB, which is the most that a message of an MCP server may have",
 	maxMessage>>20)
 
-// programTransport is the transport to a program. Unlike the SDK's own it checks the program's standard output, which
-// must contain only messages.
+// programTransport is the transport to a program. Unlike the SDK's own, it checks the program's standard output, which
+// should contain only messages.
 type programTransport struct {
 	conn   *conn
 	cmd    *exec.Cmd
@@ -56,8 +56,8 @@ func (p *programTransport) Connect(ctx context.Context) (mcp.Connection, error) 
 	return over.Connect(ctx)
 }
 
-// nextLine reads the next message that the program writes. Every other line is noted and left out, as clients do:
-// many programs log on their standard output.
+// nextLine reads the next message that the program writes. Every other line is logged and left out, as other clients
+// do: many programs log on their standard output.
 func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := readLine(in)
@@ -94,8 +94,8 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// programEnding ends a program in the way of the protocol: it closes its standard input, then terminates it, then kills
-// it.
+// programEnding ends a program in the way of the protocol: it closes the program's standard input, then terminates it,
+// then kills it.
 type programEnding struct {
 	io.WriteCloser
 	cmd *exec.Cmd

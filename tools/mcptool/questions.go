@@ -7,17 +7,17 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// elicitations are the questions of servers with an older protocol during a call. Nobody can answer that fast: the
-// question is declined, and the call counts as waiting for a person.
+// elicitations are the questions that servers with an older protocol ask during a call. No person can answer that fast:
+// the question is canceled, and the call counts as waiting for a person.
 type elicitations struct {
 	mu    sync.Mutex
-	calls map[*elicitation]bool // under way
+	calls map[*elicitation]bool // calls in progress
 }
 
 type elicitation struct{ params *mcp.ElicitParams }
 
-// record records a question. It does not name its call: with several under way it is declined all the same, and the
-// tool decides what that means.
+// record records a question. A question does not name its call: if several calls are in progress, it is only canceled,
+// and the tool decides what that means.
 func (q *elicitations) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -29,7 +29,7 @@ func (q *elicitations) record(_ context.Context, r *mcp.ElicitRequest) (*mcp.Eli
 	return &mcp.ElicitResult{Action: "cancel"}, nil
 }
 
-// listen begins a call; the returned function ends it, and returns the question.
+// listen begins a call. The returned function ends it, and returns the question that was asked, if any.
 func (q *elicitations) listen() func() *mcp.ElicitParams {
 	one := &elicitation{}
 	q.mu.Lock()

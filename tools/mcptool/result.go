@@ -7,10 +7,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// resultOf is what a server's result says: its structured content, or else the JSON object or list in its text, or else
-// its text. A result with more than text is a list of the protocol's content blocks, and one without content, as of the
-// protocol's first version, all that it holds. Of text that is JSON, firstFit may choose the other reading. text is
-// what a failed tool says.
+// resultOf returns the value of a server's result: its structured content, or else the JSON object or list in its text,
+// or else its text. A result with more than text becomes the list of the protocol's content blocks. A result without
+// content, as in the protocol's first version, becomes the object of its other members. For text that is JSON, firstFit
+// may choose the other reading. text is the error text of a failed tool.
 func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value any, text string) {
 	content := fields["content"]
 	if block, ok := content.(jsonval.Object); ok {
@@ -45,7 +45,7 @@ func resultOf(fields jsonval.Object, firstFit func(readings ...any) any) (value 
 	return value, text
 }
 
-// textOf joins the blocks of text; ok is false where others are among them.
+// textOf joins the text blocks; ok is false if there are other blocks.
 func textOf(content any) (text string, ok bool) {
 	if text, ok := content.(string); ok {
 		return text, true

@@ -16,7 +16,7 @@ func (h *Hub) Validate(spec any) error {
 	return err
 }
 
-// Lacks lists what keeps this worker from the server of a Tool.
+// Lacks lists why this worker cannot use the server of a Tool.
 func (h *Hub) Lacks(spec any) []error {
 	s, err := readSpec(spec)
 	if err != nil {

@@ -12,23 +12,23 @@ import (
 	"processidea/model/ideafile/mcppalette"
 )
 
-// session is the session with one server. It is made by the first call, and made again after it has broken.
+// session is the session with one server. The first call opens it, and it is opened again after it has broken.
 type session struct {
 	hub    *Hub
 	server ideafile.MCPServer
 
-	connecting sync.Mutex // one at a time
+	connecting sync.Mutex // held while connecting
 	mu         sync.Mutex
-	conn       *conn // nil while there is none
-	busy       int   // calls under way
+	conn       *conn // nil while not connected
+	busy       int   // calls in progress
 	idle       *time.Timer
 }
 
-// Until a tool is called nothing is lost by trying again: a server that is just restarting is waited for.
+// Before a tool is called, trying again is harmless: a server that is just restarting is waited for.
 const (
 	maxTries   = 4
 	firstPause = 200 * time.Millisecond
-	// maxPause is the longest pause here: for a longer one Temporal waits, and the process is told.
+	// maxPause is the longest pause here. A longer one is left to Temporal, and the process is informed.
 	maxPause = 20 * time.Second
 )
 
@@ -51,7 +51,7 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalet
 		isServersError := serverError(err) != nil
 		if u != nil {
 			later = max(pause, u.wait)
-		} else if c != nil { // dialling strikes out what it says
+		} else if c != nil { // dial's errors are redacted already
 			err = c.strikeError(err)
 		}
 		if try == maxTries || isRefused(err) || u != nil && !u.isLater() || isServersError || later > maxPause ||
@@ -63,7 +63,7 @@ func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalet
 	}
 }
 
-// waitWithin waits, unless time would run out before.
+// waitWithin waits, unless the context's deadline comes before. It reports whether it waited.
 func waitWithin(ctx context.Context, d time.Duration) bool {
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < d {
 		return false
@@ -105,7 +105,7 @@ func (s *session) dropUnlessServerError(c *conn, err error) {
 	}
 }
 
-// drop closes a connection, and forgets it; nil: whichever there is.
+// drop closes a connection and forgets it; nil means the current one.
 func (s *session) drop(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *session) begin() {
 	}
 }
 
-// end closes the connection after it has been unused for a while.
+// end ends a use of the connection, which is closed after it has been unused for a while.
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,33 +9,33 @@ import (
 	"processidea/internal/secret"
 )
 
-// stderrTail takes what a command writes on standard error: it logs every line, and keeps the end for the error of a
-// server that does not answer.
+// stderrTail receives a command's standard error. It logs every line, and keeps the end for the error of a server that
+// does not answer.
 type stderrTail struct {
 	log     *slog.Logger
 	striker *secret.Redactor
 	mu      sync.Mutex
 	line    string
-	skips   bool // the rest of a line of which too much was written
+	skips   bool // the rest of an overlong line is skipped
 	tail    string
 }
 
 const (
 	maxTail = 1000 // bytes that an error repeats
-	maxLine = 8000 // bytes that are kept: secrets are struck out before it is cut, since half of one would not be found
+	maxLine = 8000 // bytes that are kept; secrets are removed before cutting, since half a secret would not be found
 )
 
-// lineEnds end lines: progress is written over and over, in one.
+// lineEnds are the ends of lines: programs overwrite a line of progress by carriage returns.
 const lineEnds = "\r\n"
 
-// Write takes the next piece. It is called on a goroutine of package exec, which an error would end, and with it the
-// program that writes.
+// Write receives the next piece. It is called on a goroutine of package exec. An error would end that goroutine, and
+// with it the program.
 func (t *stderrTail) Write(p []byte) (int, error) {
 	_ = safego.Run("mcp.stderr", func() error { t.take(p); return nil })
 	return len(p), nil
 }
 
-// take takes the next piece. A line that is too long is not logged: to keep all of it would take memory without end.
+// take processes the next piece. An overlong line is not logged, since keeping all of it would need unbounded memory.
 func (t *stderrTail) take(p []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"processidea/model/ideafile"
 )
 
-// refusedRequest is the answer of a server that refuses a request before it reads it. The requested tool has not run.
+// refusedRequest is the answer of a server that refuses a request before reading it. The requested tool has not run.
 type refusedRequest struct {
 	status           int
 	wait             time.Duration // the pause that the server demands; 0: none
@@ -29,14 +29,15 @@ const (
 	methodBegin   = "initialize"
 )
 
-// reportedMethods are those whose refusals are told. With others the SDK looks for a protocol that the server
-// speaks, or takes its leave.
+// reportedMethods are the methods whose refusals are reported. With other methods the SDK probes for a protocol that
+// the server speaks, or ends the session.
 var reportedMethods = []string{methodBegin, "notifications/initialized", "tools/list", methodCall}
 
-// aboutSession finds what servers say of a session that began before they were started again.
+// aboutSession matches what servers say about a session that began before their restart.
 var aboutSession = regexp.MustCompile(`(?i)session|not initialized`)
 
-// refusalOf returns such an answer to a request of a method, and closes it; nil for every other.
+// refusalOf returns a *refusedRequest for an answer that refuses a request of a method, and closes the answer; nil for
+// any other answer.
 func (c *conn) refusalOf(r *http.Response, method string) error {
 	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
 		return nil
@@ -63,7 +64,7 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 	return u
 }
 
-// errorIn is the message of an error of the protocol; of any other answer, all of it.
+// errorIn returns the message of a protocol error; for any other answer, all of its text.
 func errorIn(body []byte) string {
 	var known struct {
 		Error struct {
@@ -84,17 +85,17 @@ func refusalIn(err error) *refusedRequest {
 	return u
 }
 
-// isLater reports whether the server takes the request at another time, or in another session.
+// isLater reports whether the server may accept the request later, or in another session.
 func (u *refusedRequest) isLater() bool {
 	return u.isSessionUnknown || u.isThrottled() || u.status == http.StatusTooEarly
 }
 
-// isThrottled reports whether the server is asked too often. GitHub says that with 403 too.
+// isThrottled reports whether the refusal is a rate limit. GitHub also uses 403 for that.
 func (u *refusedRequest) isThrottled() bool {
 	return u.status == http.StatusTooManyRequests || u.status == http.StatusForbidden && u.wait > 0
 }
 
-// isMendable reports whether the operator of the worker can mend what the server refuses to this worker.
+// isMendable reports whether the operator of the worker can fix the cause of the refusal.
 func (u *refusedRequest) isMendable() bool {
 	switch u.status {
 	case http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusProxyAuthRequired:
@@ -103,8 +104,8 @@ func (u *refusedRequest) isMendable() bool {
 	return false
 }
 
-// failure is the Error of a refusal. A request that the server takes later is sent again; what is wrong with it
-// otherwise, only its sender can mend.
+// failure returns the Error for a refusal. A request that the server may accept later is sent again. Any other refusal
+// can only be fixed by the operator of the worker, or by the author of the Call.
 func (u *refusedRequest) failure() *Error {
 	switch {
 	case u.isLater():

@@ -1,11 +1,11 @@
-// Package memory bounds what the Calls and Requests of one worker hold in memory together.
+// Package memory bounds the memory that the Calls and Requests of one worker use together.
 //
 // A Budget is a number of bytes. Before a task reads or makes something large, it calls Take, and waits until there is
 // room. Small values are not counted.
 //
 // Invariants:
 //   - What one Hold has taken never exceeds the Budget, so that everything fits when nothing else runs.
-//   - Release gives back all that a Hold took, once.
+//   - A Hold returns everything that it took, once.
 package memory
 
 import (
@@ -21,26 +21,25 @@ import (
 const (
 	// DefaultBudget is the default of a worker, in bytes.
 	DefaultBudget = 1 << 30
-	// UncountedSize is the size in bytes, as JSON, up to which values are not counted.
+	// UncountedSize is the size, in bytes of JSON, up to which values are not counted.
 	UncountedSize = 1 << 20
-	// memoryPerJSONByte is about how many times its size a JSON value takes in memory while it is read, checked and
-	// written again.
+	// memoryPerJSONByte estimates the memory per byte of a JSON value while it is read, checked and written again.
 	memoryPerJSONByte = 10
-	// takeTimeout is how long a Hold that has taken something waits for more: two that wait for each other would wait
-	// forever.
+	// takeTimeout is how long a Hold that has taken memory waits for more: two Holds that wait for each other would
+	// otherwise wait forever.
 	takeTimeout = 20 * time.Second
 )
 
-// ErrFull means that others held the memory all the time. A later attempt may find room.
+// ErrFull means that others used the memory all the time. A later attempt may find room.
 var ErrFull = errors.New("the worker has no memory for it at the moment")
 
-// Budget is the memory that all Holds share. It is safe for concurrent use. A nil Budget has no bound.
+// Budget is the memory that all Holds share. It is safe for concurrent use. A nil Budget is unlimited.
 type Budget struct {
 	room  *semaphore.Weighted
 	total int64
 }
 
-// NewBudget returns a Budget of bytes.
+// NewBudget returns a Budget of so many bytes.
 func NewBudget(bytes int64) *Budget {
 	return &Budget{room: semaphore.NewWeighted(bytes), total: bytes}
 }
@@ -54,7 +53,7 @@ type Hold struct {
 
 type key struct{}
 
-// Begin returns a context under which Take takes from the Budget, and the function that gives all of it back.
+// Begin returns a context under which Take takes from the Budget, and a function that returns all of it.
 func (b *Budget) Begin(ctx context.Context) (_ context.Context, release func()) {
 	if b == nil {
 		return ctx, func() {}

@@ -6,16 +6,16 @@ import (
 	"net/http"
 )
 
-// Transport sends requests by Next, and reads at most Most bytes of an answer, counted after decompression: a server
-// may send without end, and a thousand bytes of gzip can expand to a million.
+// Transport sends requests through Next, and reads at most MaxBytes of an answer, counted after decompression: a server
+// may send endlessly, and a thousand bytes of gzip can expand to a million.
 type Transport struct {
 	Next     http.RoundTripper
 	MaxBytes int64
-	// OnTooLarge is called when an answer has more; nil: no call.
+	// OnTooLarge is called when an answer exceeds MaxBytes; nil: no call.
 	OnTooLarge func()
 }
 
-// AnswerTooLargeError is the error of reading an answer that has more bytes than may be read.
+// AnswerTooLargeError is the error of reading an answer beyond its limit.
 type AnswerTooLargeError struct{ Limit int64 }
 
 // Error names the limit.
@@ -32,7 +32,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return answer, err
 }
 
-// LimitBody limits the reading of an answer to most bytes. over is called when it has more; nil: no call.
+// LimitBody limits the reading of an answer to limit bytes. over is called when the answer exceeds them; nil: no call.
 func LimitBody(answer *http.Response, limit int64, over func()) {
 	answer.Body = &boundedBody{answer.Body, limit, limit, over}
 }

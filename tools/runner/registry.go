@@ -15,7 +15,7 @@ type Registry struct{ runners map[ideafile.ToolKind]Runner }
 // NewRegistry returns a Registry without kinds.
 func NewRegistry() *Registry { return &Registry{runners: map[ideafile.ToolKind]Runner{}} }
 
-// Register adds a kind. It panics on one that is taken, that is empty, or that workflows carry out themselves.
+// Register adds a kind. It panics if the kind is taken, is empty, or is carried out by workflows.
 func (r *Registry) Register(kind ideafile.ToolKind, x Runner) {
 	if kind == "" || !kind.HasRunner() {
 		panic(fmt.Sprintf("runner: register kind %q: no kind that can be registered", kind))
@@ -57,7 +57,7 @@ func (r *Registry) Lacks(kind ideafile.ToolKind, spec any) []error {
 	return nil
 }
 
-// UnknownError is the error of a kind that is not registered.
+// UnknownError returns the error for a kind that is not registered.
 func (r *Registry) UnknownError(kind ideafile.ToolKind) error {
 	e := &UnknownKindError{Kind: kind}
 	for _, k := range jsonval.SortedKeys(r.runners) {
@@ -74,7 +74,7 @@ type UnknownKindError struct {
 	Known []string
 }
 
-// Error names the kind and those that are known.
+// Error names the kind and the known kinds.
 func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("no tools of the kind %q are known; known kinds are %s", e.Kind, strings.Join(e.Known, ", "))
 }

@@ -13,13 +13,13 @@ import (
 
 // Runner runs the Calls of one kind of Tool. Many Calls use it concurrently.
 type Runner interface {
-	// Validate returns the error in a Tool's spec, as far as it shows without running it. It needs no network and no
-	// environment: `starter check` calls it too.
+	// Validate returns the error in a Tool's spec, as far as it shows without running the Tool. It needs no network and
+	// no environment: `starter check` calls it too.
 	Validate(spec any) error
 	// Run runs one Call and returns its result as a JSON value: nil, bool, string, json.Number, []any, map[string]any.
-	// An error is retried unless it is final (see tools.Final): final is what the same parameters repeat (a 404, a
-	// missing file, a setting). The code ideafile.CodeNotAllowed pauses the process, for who runs the worker.
-	// FaultCode, RetryDelay and IsThrottled describe an error's optional methods.
+	// An error is retried unless it is final (see tools.Final). It should be final if the same parameters lead to it
+	// again (a 404, a missing file, a setting). An error with the code ideafile.CodeNotAllowed pauses the process until
+	// the operator of the worker acts. FaultCode, RetryDelay and IsThrottled describe an error's optional methods.
 	Run(ctx context.Context, in Input) (any, error)
 }
 
@@ -30,31 +30,33 @@ type ToolChecker interface {
 	CheckTool(t *ideafile.Tool, spec any) diag.Problems
 }
 
-// Outfitted is a Runner that knows before any Call runs what this worker lacks for those of a Tool.
+// Outfitted is a Runner that knows, before any Call of a Tool runs, what this worker lacks for its Calls.
 type Outfitted interface {
 	// Lacks returns sentences that name the setting to change: a host that may not be reached, a missing secret, a
 	// program that may not be run. It contacts nothing outside the worker.
 	Lacks(spec any) []error
 }
 
-// Input is one Call, ready to run: its parameters are checked and whole.
+// Input is one Call, ready to run: its parameters are checked, and stored values are restored.
 type Input struct {
 	Process string
 	Token   string // the instance's; empty for the anonymous instance
 	Call    string // the id, such as 3.2@①
 	Tool    string
 	Params  map[string]any
-	Scopes  map[string]any // what the Tool's _scopes let through, by path; nil without
+	Scopes  map[string]any // the values that the Tool's _scopes let through, by path; nil without
 	// IdempotencyKey is the same on every attempt; Attempt counts from 1.
 	IdempotencyKey string
 	Attempt        int
 	// Spec is the Tool's value of `_activity.<kind>` in the Idea; for a Go function its name. DecodeSpec reads it.
 	Spec any
-	// Fits reports whether a value may be the result, by the Tool's `_output` and the State schema; nil: any may.
+	// Fits reports whether a value may be the result, by the Tool's `_output` and the State schema; if nil, any value
+	// may.
 	Fits func(value any) bool
 }
 
-// FirstFit returns the first of several readings of one answer that may be the result; the first of all if none may.
+// FirstFit returns the first of several readings of one answer that may be the result, or the first reading if none
+// may.
 func (in Input) FirstFit(readings ...any) any {
 	for _, v := range readings {
 		if in.Fits == nil || len(readings) == 1 || in.Fits(v) {
@@ -96,8 +98,8 @@ func RetryDelay(err error) time.Duration {
 	return 0
 }
 
-// IsThrottled reports whether a Runner's error says that a server is asked too often, and refused the Call unread: the
-// result of its method `Throttled() bool`. The Tool has not run, and so the Call waits, whichever attempt it was.
+// IsThrottled reports whether a Runner's error says that a server's rate limit refused the Call unread: the result of
+// its method `Throttled() bool`. The Tool has then not run, so the Call waits, whatever the attempt.
 func IsThrottled(err error) bool {
 	var throttled interface{ Throttled() bool }
 	return errors.As(err, &throttled) && throttled.Throttled()

@@ -1,5 +1,5 @@
-// Package simulated replaces the Runner of any kind of Tool when a process is simulated: it makes the result up from
-// the Tool's schemas, and touches nothing outside.
+// Package simulated replaces the Runner of any kind of Tool when a process is simulated: it makes up the result from
+// the Tool's schemas, and contacts nothing outside.
 package simulated
 
 import (
@@ -15,18 +15,19 @@ import (
 
 // Runner makes up the result of one Call. It implements runner.Runner.
 type Runner struct {
-	// Functions are the Go functions, whose results have a schema even where the Idea gives none; nil: none are known.
+	// Functions are the Go functions, whose results have a schema even if the Idea gives none; nil: no functions are
+	// known.
 	Functions *tools.Registry
 	// Output is the Tool's `_output` as written; nil: the Idea gives none.
 	Output any
-	// Contract is where the result goes, and what it must fit there; nil: it is not written.
+	// Contract says where the result goes, and what it must fit there; nil if it is not written to State.
 	Contract *statelog.ResultContract
 }
 
-// Validate accepts every spec: nothing is run by it.
+// Validate accepts every spec, since a simulation does not use it.
 func (Runner) Validate(any) error { return nil }
 
-// Run makes a result up.
+// Run makes up a result.
 func (r Runner) Run(_ context.Context, in runner.Input) (any, error) {
 	output := r.Output
 	if name, ok := in.Spec.(string); ok && output == nil && r.Functions != nil {

@@ -8,23 +8,23 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Type is what the header of a proof says as "typ" where a passkey signed it.
+// Type is the "typ" in the header of a proof that a passkey signed.
 const Type = "webauthn"
 
-// Assertion is what a passkey gives when it signs, as WebAuthn names it.
+// Assertion is the result of a passkey's signing, as WebAuthn names it.
 type Assertion struct {
 	AuthenticatorData []byte
 	ClientDataJSON    []byte
 	Signature         []byte
 }
 
-// Challenge is what a passkey is given to sign a payload.
+// Challenge returns the challenge that a passkey signs for a payload.
 func Challenge(payload []byte) []byte {
 	sum := sha256.Sum256(payload)
 	return sum[:]
 }
 
-// Header is the exact header of a proof signed by a passkey.
+// Header returns the exact header of a proof signed by a passkey.
 func Header(algorithm, keyID string) []byte {
 	return jsonval.Encode(jsonval.Object{"alg": algorithm, "kid": keyID, "typ": Type})
 }
@@ -35,7 +35,7 @@ func Join(algorithm, keyID string, payload []byte, a Assertion) string {
 	return encode(Header(algorithm, keyID)) + "." + encode(payload) + "." + encode(a.proofPart())
 }
 
-// proofPart is the third part of a proof, to the byte.
+// proofPart returns the exact bytes of the third part of a proof.
 func (a Assertion) proofPart() []byte {
 	return jsonval.Encode(jsonval.Object{
 		"authenticatorData": encode(a.AuthenticatorData), "clientDataJSON": encode(a.ClientDataJSON),
@@ -62,7 +62,7 @@ func ReadAssertion(response []byte) (a Assertion, err error) {
 	return a, nil
 }
 
-// readPart reads the third part of a proof. There is one way of writing it.
+// readPart reads the third part of a proof. Only the spelling of proofPart is valid.
 func readPart(part []byte) (a Assertion, err error) {
 	if a, err = ReadAssertion(part); err == nil && string(a.proofPart()) != string(part) {
 		err = errNoAssertion

@@ -17,12 +17,12 @@ var Algorithms = []int{int(webauthncose.AlgES256), int(webauthncose.AlgEdDSA), i
 
 // MadePasskey is a passkey that a browser has made.
 type MadePasskey struct {
-	ID     string // of the credential, in base64url
+	ID     string // id of the credential, in base64url
 	Public crypto.PublicKey
 }
 
-// Register takes in what a browser gives when it makes a passkey (PublicKeyCredential as JSON), for the Use and the
-// challenge that it was given. Which make the device is of is not asked.
+// Register reads the response of a browser that made a passkey (PublicKeyCredential as JSON), and checks it against the
+// Use and the challenge. The make of the device is not checked.
 func (u *Use) Register(response []byte, challenge string) (MadePasskey, error) {
 	made, err := protocol.ParseCredentialCreationResponseBytes(response)
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 
 // Use says where a passkey is used.
 type Use struct {
-	// RPID is the name of the site (WebAuthn: the relying party's id) that it was made for.
+	// RPID is the name of the site that the passkey was made for (WebAuthn: the relying party's id).
 	RPID string `json:"rpId"`
-	// Origins are those whose pages may have it sign, as browsers write them: https://desk.example.com.
+	// Origins are the origins on whose pages the passkey may sign, in the browsers' form: https://desk.example.com.
 	Origins []string `json:"origins"`
 }
 
@@ -38,7 +38,7 @@ func ReadUse(v any) (*Use, error) {
 	return u, nil
 }
 
-// checkOrigin returns why browsers would not have the passkey sign on the pages of an origin.
+// checkOrigin returns an error if browsers would not let the passkey sign on the pages of an origin.
 func (u *Use) checkOrigin(origin string) error {
 	at, err := url.Parse(origin)
 	if err != nil || at.Host == "" || origin != strings.ToLower(at.Scheme+"://"+at.Host) {
@@ -55,12 +55,13 @@ func (u *Use) checkOrigin(origin string) error {
 	return nil
 }
 
-// IsLocalhost reports whether browsers use passkeys on a page of that name without https.
+// IsLocalhost reports whether browsers allow passkeys without https on a page of that host name.
 func IsLocalhost(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost")
 }
 
-// UseAt gives the Use of a passkey that is made on the pages of an origin. The error says why browsers make none there.
+// UseAt returns the Use of a passkey that is made on the pages of an origin. The error says why browsers make none
+// there.
 func UseAt(origin string) (*Use, error) {
 	at, err := url.Parse(origin)
 	switch {

@@ -18,7 +18,7 @@ import (
 )
 
 // Verify checks the third part of a proof: that the passkey with this public key signed the payload, on a page on which
-// it may be used, for a person whom its device knew. The error says what is wrong, in words for people.
+// it may be used, and that its device verified the person. The error says in words for people what is wrong.
 func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
 	a, err := readPart(part)
 	if err != nil {
@@ -36,7 +36,7 @@ func (u *Use) Verify(public crypto.PublicKey, payload, part []byte) error {
 	return nil
 }
 
-// checkClientData checks which page the browser was on, and what it had the passkey sign.
+// checkClientData checks which page the browser was on, and what the passkey signed.
 func (u *Use) checkClientData(data []byte, challenge string) error {
 	m, err := jsonval.DecodeObject(data)
 	if err != nil {
@@ -61,7 +61,7 @@ func (u *Use) checkClientData(data []byte, challenge string) error {
 
 func clipJSON(v any) string { return jsonval.Clip(jsonval.EncodeToString(v), 100) }
 
-// checkAuthenticatorData checks what the device says: for which site, and that a person was there whom it knew.
+// checkAuthenticatorData checks what the device reports: the site, and that a person was present whom it verified.
 func (u *Use) checkAuthenticatorData(data []byte) error {
 	var authenticatorData protocol.AuthenticatorData
 	if err := authenticatorData.Unmarshal(data); err != nil {
@@ -80,7 +80,7 @@ func (u *Use) checkAuthenticatorData(data []byte) error {
 	return nil
 }
 
-// isSigned reports whether the signature is one over what device and browser said.
+// isSigned reports whether the signature covers the data of the device and of the browser.
 func isSigned(public crypto.PublicKey, a Assertion) bool {
 	clientHash := sha256.Sum256(a.ClientDataJSON)
 	signed := slices.Concat(a.AuthenticatorData, clientHash[:])

@@ -10,7 +10,8 @@ import (
 // maxOutput bounds the schema of a result, in bytes of JSON, since every Request sends it to the LLM.
 const maxOutput = 8 << 10
 
-// readAnswer makes the form of the result: of every answer that is a success, or of none where one is not described.
+// readAnswer makes the schema of the result from the schemas of all success answers. If one of them is not described,
+// the result has no schema.
 func (t *tool) readAnswer() {
 	var forms []any
 	for _, status := range t.successes() {
@@ -45,10 +46,10 @@ func (t *tool) successes() []string {
 	return list
 }
 
-// nullSchema is the form of an empty answer.
+// nullSchema is the schema of an empty answer.
 var nullSchema = jsonval.Object{"type": "null"}
 
-// answer is the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to text.
+// answer returns the schema of one answer; known is false if the document lacks it. HTTP tools prefer JSON to text.
 func (t *tool) answer(status string) (form any, known bool) {
 	content := t.op.op.Responses.Value(status).Value.Content
 	if len(content) == 0 {

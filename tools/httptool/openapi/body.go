@@ -18,8 +18,8 @@ const (
 	mediaForm = "application/x-www-form-urlencoded"
 )
 
-// readBody makes the template of the request's body. An operation that would send its parameters as a body and
-// describes none sends an empty object.
+// readBody makes the template of the request's body. If the method sends a body and the operation describes none, the
+// body is an empty object.
 func (t *tool) readBody() error {
 	if slices.Contains([]string{"POST", "PUT", "PATCH", "OPTIONS"}, t.op.method) {
 		t.body = jsonval.Object{}
@@ -64,7 +64,8 @@ func (t *tool) readBody() error {
 	return nil
 }
 
-// isBodyNeeded reports whether every form of the body requires a member: without one the server refuses each request.
+// isBodyNeeded reports whether every form of the body has a required member: the server would then refuse each request
+// without a body.
 func (t *tool) isBodyNeeded(content openapi3.Content) bool {
 	for key := range content {
 		schema := t.doc.valueAt(t.op.written, "requestBody", "content", key, "schema")
@@ -75,7 +76,7 @@ func (t *tool) isBodyNeeded(content openapi3.Content) bool {
 	return true
 }
 
-// bestContent is the content that an HTTP tool sends best, and its key: JSON, a form, a text.
+// bestContent returns the content that an HTTP tool sends best, and its key: JSON before a form before a text.
 func bestContent(content openapi3.Content) (mediaType, key string) {
 	for _, fits := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
@@ -101,7 +102,7 @@ func bestContent(content openapi3.Content) (mediaType, key string) {
 	return "", ""
 }
 
-// formatFile is the format of a string that stands for a file.
+// formatFile is the format of a string that represents a file.
 const formatFile = "binary"
 
 var errFile = errors.New("an HTTP tool cannot send a file")
@@ -113,13 +114,13 @@ func isJSON(mediaType string) bool {
 	return err == nil && (name == mediaJSON || name == "text/json" || strings.HasSuffix(name, "+json"))
 }
 
-// isAnyType reports whether a media type is whichever the server and its caller agree on, as Spring writes it.
+// isAnyType reports whether a media type allows any type, as Spring writes it.
 func isAnyType(mediaType string) bool {
 	name, _, err := mime.ParseMediaType(mediaType)
 	return err == nil && (name == "*/*" || name == "application/*")
 }
 
-// readJSON takes the members of an object as parameters of their own, and anything else as one.
+// readJSON makes each member of an object a parameter; any other value becomes one parameter.
 func (t *tool) readJSON(schema any, body *openapi3.RequestBody) {
 	members, ok := t.doc.objectFields(schema)
 	if !ok {
@@ -135,8 +136,8 @@ func (t *tool) readJSON(schema any, body *openapi3.RequestBody) {
 	t.body = template
 }
 
-// noteRequired notes that members are required although the body is not: hardly any document declares a body as
-// required, and a server that requires a member requires the body.
+// noteRequired adds a note if members are required although the body is not. Hardly any document declares a body as
+// required, but a server that requires a member requires the body.
 func (t *tool) noteRequired(members []field, required bool) {
 	if !required && slices.ContainsFunc(members, func(f field) bool { return f.required }) {
 		t.note("the request's body is optional there, but required here: so are its required members")
@@ -152,7 +153,7 @@ func (t *tool) addBodyParameter(f field, required bool) {
 	t.body = t.add(f, "request")
 }
 
-// readForm takes the members of a form. What HTTP tools send of a list are its items one by one.
+// readForm makes each member of a form a parameter. HTTP tools send the items of a list one by one.
 func (t *tool) readForm(schema any, content *openapi3.MediaType, required bool) error {
 	members, ok := t.doc.objectFields(schema)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 type converter struct {
 	doc    *document
 	hidden string // readOnly for requests, writeOnly for answers: such members are left out
-	// maxDepth is the maximum depth of schemas, below which they are cut to their type; below zero there is no
+	// maxDepth is the maximum depth of schemas; deeper ones are reduced to their type. If it is negative, there is no
 	// maximum, and referenced schemas become definitions.
 	maxDepth    int
 	inside      []string // references that are being followed
@@ -21,12 +21,12 @@ type converter struct {
 	used        map[string]bool
 	definitions jsonval.Object
 	nodes       int
-	maxNodes    int             // a form of more is not used
+	maxNodes    int             // a larger schema is not used
 	lost        map[string]bool // what was left out
 	outside     errOutside      // a reference that leaves the document
 }
 
-// maxNodes bounds the schemas that are looked at for one: documents refer to themselves in hundreds.
+// maxNodes bounds the schemas that are visited for one schema: documents refer to themselves in hundreds of places.
 const maxNodes = 3000
 
 func newConverter(d *document, hidden string, maxDepth, maxNodes int) *converter {
@@ -35,7 +35,7 @@ func newConverter(d *document, hidden string, maxDepth, maxNodes int) *converter
 		definitions: jsonval.Object{}, lost: map[string]bool{}}
 }
 
-// convert turns one schema.
+// convert converts one schema.
 func (c *converter) convert(schema any) any { return c.schema(schema, 0) }
 
 func (c *converter) schema(schema any, depth int) any {
@@ -83,8 +83,8 @@ func (c *converter) schema(schema any, depth int) any {
 	return out
 }
 
-// chooseByMapping has a discriminator say which of several schemas a value is of: others may fit it too. In requests it
-// may only have the texts of the mapping.
+// chooseByMapping turns oneOf with a discriminator into anyOf: the discriminator says which schema a value has, and
+// other schemas may fit it too. In requests, the discriminator is restricted to the texts of its mapping.
 func (c *converter) chooseByMapping(m, out jsonval.Object) {
 	by := jsonval.AsObject(m["discriminator"])
 	list, ok := out["oneOf"].([]any)
@@ -110,7 +110,7 @@ func (c *converter) chooseByMapping(m, out jsonval.Object) {
 	}
 }
 
-// described converts a schema of an allOf that only adds annotations to it.
+// described converts a schema of an allOf whose other schemas only add annotations to it.
 func (c *converter) described(part any, beside []jsonval.Object, depth int) any {
 	out, ok := c.schema(part, depth).(jsonval.Object)
 	if !ok {
@@ -127,7 +127,7 @@ func (c *converter) described(part any, beside []jsonval.Object, depth int) any 
 	return out
 }
 
-// members turns the schemas under names, without those that are hidden, which nothing requires then.
+// members converts the schemas under names. Hidden properties are left out, and are no longer required.
 func (c *converter) members(parts, out jsonval.Object, properties bool, depth int) any {
 	list := jsonval.Object{}
 	for name, p := range parts {
@@ -153,7 +153,7 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 		return c.stubSchema(m)
 	}
 	beside := jsonval.Object{}
-	if !c.doc.IsOpenAPI30() { // where it is ignored
+	if !c.doc.IsOpenAPI30() { // 3.0 ignores what is beside $ref
 		beside = maps.Clone(m)
 		delete(beside, "$ref")
 		beside = c.schema(beside, depth).(jsonval.Object)
@@ -171,7 +171,7 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 	return beside
 }
 
-// addDefinition puts what a reference refers to among the definitions, under the last part of its name.
+// addDefinition adds the target of a reference to the definitions, under the last part of its name.
 func (c *converter) addDefinition(ref string, target any) string {
 	if name, ok := c.names[ref]; ok {
 		return name
@@ -193,7 +193,7 @@ func (c *converter) addDefinition(ref string, target any) string {
 // fewNodes bounds the nodes above a reference whose schema is known to be too large.
 const fewNodes = 16
 
-// stubSchema is the rest of a schema that is cut off.
+// stubSchema returns the rest of a schema that is cut off: its description and its type.
 func (c *converter) stubSchema(m jsonval.Object) any {
 	out := jsonval.Object{}
 	plain := c.doc.plainSchema(m)
@@ -216,7 +216,7 @@ func (c *converter) stubSchema(m jsonval.Object) any {
 	return out
 }
 
-// allowNull lets null be a value too.
+// allowNull returns a schema that also allows null.
 func allowNull(m jsonval.Object) any {
 	if values, ok := m["enum"].([]any); ok && !slices.Contains(values, nil) {
 		m["enum"] = append(slices.Clone(values), nil)

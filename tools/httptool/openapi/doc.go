@@ -2,8 +2,8 @@
 // form of an Idea file, with notes on what was left out or changed.
 //
 // Invariants:
-//   - Nothing is loaded: a document that refers to other files or URLs is refused.
-//   - Every Tool passes the check of an Idea file, and its request sends each declared parameter and no other.
+//   - Nothing is loaded: an operation that needs another file or URL is left out.
+//   - Every Tool passes the check of an Idea file, and its request sends exactly the declared parameters.
 //   - Schemas are cut where they are recursive or too large for an LLM's prompt, and a note says so.
 //   - The same document gives the same bytes.
 package openapi

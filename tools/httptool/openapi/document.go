@@ -17,32 +17,32 @@ import (
 	"processidea/model/jsonval"
 )
 
-// document is an OpenAPI document, typed and as written. Schemas are taken from the written form: the library that
-// reads documents decodes numbers into float64, so that an id of sixteen digits in an enum would change, and drops a
-// null where a value may be.
+// document is an OpenAPI document, typed and as written. Schemas are taken from the written form, because the library
+// that reads documents decodes numbers into float64, which would change an id of sixteen digits in an enum, and drops
+// null values.
 type document struct {
 	*openapi3.T
 	root  any
 	notes []string
-	// knownNodes is the minimum size of the schema behind a reference, by hidden and the reference: a schema known to
-	// be too large for one form is not followed again for the next.
+	// knownNodes is the minimum size of the schema behind a reference, by the converter's hidden and the reference. A
+	// schema that was too large before is not followed again.
 	knownNodes map[string]int
-	placed     int // how many fields have a place
+	placed     int // how many fields have got a place
 }
 
-// maxValidated is how large a document may be to be validated as a whole, in bytes: the validator follows every way
-// that leads to a schema, and where schemas refer to each other there are more ways than anybody waits for.
+// maxValidated bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
+// schema, and schemas that refer to each other have too many paths.
 const maxValidated = 1 << 20
 
-// loadDocument reads a document of so many bytes, which decode has read.
+// loadDocument reads a decoded document. size is its size in bytes.
 func loadDocument(root any, size int) (*document, error) {
 	if _, ok := root.(jsonval.Object); !ok {
 		return nil, fmt.Errorf("it is no OpenAPI document, but %s: %s", jsonval.TypeOf(root),
 			jsonval.Clip(jsonval.EncodeToString(root), 100))
 	}
-	loader := openapi3.NewLoader() // it loads no other files by default
+	loader := openapi3.NewLoader() // by default it loads no other files
 	doc, err := loader.LoadFromData(jsonval.Encode(root))
-	if isOutside(err) { // what is used of a schema is read as it is written
+	if isOutside(err) { // schemas are taken from the written form anyway
 		doc, err = loader.LoadFromData(jsonval.Encode(withoutOutsideSchemas(root)))
 	}
 	switch {
@@ -62,7 +62,7 @@ func loadDocument(root any, size int) (*document, error) {
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
 	d := &document{T: doc, root: root, knownNodes: map[string]int{}}
-	// An invalid example or pattern keeps nobody from calling an operation.
+	// An invalid example or pattern does not prevent calling an operation.
 	if size > maxValidated {
 		d.notes = append(d.notes,
 			fmt.Sprintf("the document is larger than %d KB and was not checked",
@@ -75,12 +75,12 @@ func loadDocument(root any, size int) (*document, error) {
 	return d, nil
 }
 
-// isOutside reports whether the library has met a reference that leaves the document.
+// isOutside reports whether an error of the library is about a reference that leaves the document.
 func isOutside(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "disallowed external reference")
 }
 
-// withoutOutsideSchemas is a document without the references of its schemas that leave it.
+// withoutOutsideSchemas returns a document whose schemas have no references out of the document.
 func withoutOutsideSchemas(root any) any {
 	var without func(_ string, schema any) any
 	without = func(_ string, schema any) any {
@@ -107,7 +107,7 @@ func isOutsideRef(ref any) bool {
 	return ok && !strings.HasPrefix(text, "#")
 }
 
-// errOutside means that an operation needs what stands in another document.
+// errOutside means that an operation needs something from another document.
 type errOutside struct{ ref string }
 
 func (e errOutside) Error() string {
@@ -160,7 +160,7 @@ func (d *document) find(ref string) (any, error) {
 	return v, nil
 }
 
-// valueAt returns the value under keys, one after the other, from a place on, following references; nil: none.
+// valueAt follows keys, one after the other, from a value, resolving references; nil if there is no value.
 func (d *document) valueAt(from any, keys ...string) any {
 	for _, key := range keys {
 		for range maxChain {

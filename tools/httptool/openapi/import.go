@@ -44,8 +44,8 @@ type Result struct {
 	Hosts []string
 }
 
-// Import makes Tools of an OpenAPI 3.0 or 3.1 document, in JSON or YAML. An error means that nothing could be made of
-// it; what could not be taken over of a single operation is among the notes.
+// Import makes Tools from an OpenAPI 3.0 or 3.1 document, in JSON or YAML. An error means that no Tool could be made.
+// What could not be imported of a single operation is in the notes.
 func Import(data []byte, o Options) (*Result, error) {
 	if err := o.check(); err != nil {
 		return nil, fmt.Errorf("openapi: import: %w", err)
@@ -63,7 +63,7 @@ func Import(data []byte, o Options) (*Result, error) {
 		switch {
 		case again == nil:
 			mended.Notes = append(notes, mended.Notes...)
-		case isOutside(err): // which is why nothing is left
+		case isOutside(err): // the reason why nothing is left
 			again = err
 		}
 		return mended, again
@@ -71,7 +71,7 @@ func Import(data []byte, o Options) (*Result, error) {
 	return r, err
 }
 
-// importDocument makes Tools of a document. whole: no operation was left out.
+// importDocument makes Tools from a document. whole reports whether no operation was left out.
 func importDocument(root any, size int, o Options) (r *Result, whole bool, err error) {
 	d, err := loadDocument(root, size)
 	if err != nil {
@@ -127,7 +127,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// chooseOperations finds the operations that are asked for.
+// chooseOperations returns the requested operations.
 func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 	if len(all) == 0 {
 		return nil, errors.New("the document describes no operation")
@@ -147,7 +147,7 @@ func chooseOperations(all []*operation, only []string) ([]*operation, error) {
 	return chosen, nil
 }
 
-// firstNames names some operations.
+// firstNames lists the first operations, for an error.
 func firstNames(all []*operation) string {
 	const maxNames = 20
 	var names []string
@@ -161,7 +161,7 @@ func firstNames(all []*operation) string {
 	return text
 }
 
-// verify checks a Tool with the model and the HTTP tool.
+// verify checks a Tool by the rules of Idea files and of HTTP tools.
 func (t *tool) verify() error {
 	var ps diag.Problems
 	tree := t.asIdeaTool()

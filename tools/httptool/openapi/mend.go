@@ -16,16 +16,16 @@ import (
 	"processidea/model/jsonval"
 )
 
-// mender leaves out of the schemas of a document what no schema can say, such as minLength -1, or what Swagger 2 said
-// in another way, and reads around them what has another type than it should, such as version: 1.0. The library refuses
-// the document for it, and the check of a Tool every operation with such a schema.
+// mender repairs a document. In schemas it leaves out what no schema can contain, such as minLength -1, and rewrites
+// forms of Swagger 2. Elsewhere it converts values of the wrong type, such as version: 1.0. Without it, the library
+// would refuse the whole document, and the check of a Tool every operation with such a schema.
 type mender struct {
 	document
-	places map[string][]string // of what was left out or changed, by the words for it
+	places map[string][]string // places that were changed, by the text of the note
 	usable map[string]bool     // by keyword and value
 }
 
-// mend returns a mended copy of a document, and notes on what was mended: none if there was nothing.
+// mend returns a mended copy of a document, and notes on what was mended; no notes if there was nothing to mend.
 func mend(root any) (mended any, notes []string) {
 	m := &mender{document: document{root: root}, places: map[string][]string{}, usable: map[string]bool{}}
 	mended = m.walk(root, "#")
@@ -41,8 +41,8 @@ func mend(root any) (mended any, notes []string) {
 
 func (m *mender) walk(root any, pointer string) any { return walk(root, pointer, m.part) }
 
-// walk returns a document with its parts changed. change gets the last step to a part, and the places above it and of
-// it; it returns false if the parts below it are to be changed instead.
+// walk returns a document with changed parts. change gets the last step to a part, the place above it, its own place,
+// and the part; it returns false if the parts below are to be visited instead.
 func walk(root any, pointer string, change func(step, above, at string, part any) (any, bool)) any {
 	return jsonval.WithMembers(root, func(step string, part any) any {
 		at := pointer + "/" + jsonschema.EscapePointerStep(step)
@@ -53,12 +53,12 @@ func walk(root any, pointer string, change func(step, above, at string, part any
 	})
 }
 
-// isSchemaPlace reports whether a schema stands under a key.
+// isSchemaPlace reports whether the value of a key is a schema.
 func isSchemaPlace(step, above string) bool {
 	return above == "#/components/schemas" || step == "schema" && path.Dir(above) != "#/components"
 }
 
-// isData reports whether what stands under a key is no part of the document.
+// isData reports whether the value of a key is data, and no part of the document.
 func isData(step string) bool {
 	return step == "example" || step == "examples" || strings.HasPrefix(step, "x-")
 }
@@ -102,8 +102,8 @@ func (m *mender) part(step, above, at string, part any) (changed any, done bool)
 	return nil, false
 }
 
-// isTextPlace reports whether a text stands under a key, if no object does: parts of a document have names of their
-// own.
+// isTextPlace reports whether the value of a key is a text, unless it is an object: parts of a document have names of
+// their own.
 func isTextPlace(step, pointer string) bool {
 	switch step {
 	case "openapi", "title", "version", "description", "summary", "name", "operationId", "url":
@@ -114,7 +114,7 @@ func isTextPlace(step, pointer string) bool {
 	return path.Base(pointer) == "tags" || path.Base(pointer) == "enum"
 }
 
-// withoutDangling leaves out those of the components of a kind that are null, or lead nowhere.
+// withoutDangling leaves out the components of a kind that are null, or whose references lead nowhere.
 func (m *mender) withoutDangling(part any, pointer string) any {
 	own, ok := part.(jsonval.Object)
 	if !ok || path.Base(pointer) == "schemas" {
@@ -131,8 +131,8 @@ func (m *mender) withoutDangling(part any, pointer string) any {
 	return own
 }
 
-// danglingRef is the reference of a part that leads nowhere in the end, or out of the document, "null" for one that is
-// not there, or "".
+// danglingRef returns the reference of a part if it finally leads nowhere, or out of the document; "null" for a null
+// part, and "" for a valid part.
 func (m *mender) danglingRef(part any) string {
 	first := ""
 	for range maxChain {
@@ -158,8 +158,8 @@ func whereTo(ref string) string {
 	return "leads nowhere"
 }
 
-// leaveOutUnreadable leaves out an operation, or a path, in which something is of a type that the library does not
-// read, or leads nowhere.
+// leaveOutUnreadable leaves out an operation, or a path, in which a value has a type that the library cannot read, or a
+// reference leads nowhere.
 func leaveOutUnreadable[T any](m *mender, part any, pointer string) any {
 	mended := m.walk(part, pointer)
 	err := typeError(json.Unmarshal(jsonval.Encode(mended), new(T)))
@@ -184,7 +184,7 @@ func leaveOutUnreadable[T any](m *mender, part any, pointer string) any {
 var wrongType = regexp.MustCompile(
 	`cannot unmarshal (\w+) into (?:field \w+\.(\w+)|value) of type (?:\[\]|map\[string\])?(?:openapi3\.)?(\w+)`)
 
-// typeError words the library's error for what has another type than it reads, and leaves every other as it is.
+// typeError rewords the library's error about a value of the wrong type, and leaves any other error unchanged.
 func typeError(err error) error {
 	if err == nil {
 		return nil
@@ -196,12 +196,12 @@ func typeError(err error) error {
 	return fmt.Errorf("its %s may not be of type %s", cmp.Or(found[2], found[3]), found[1])
 }
 
-// isOperationPlace reports whether an operation stands under a key.
+// isOperationPlace reports whether the value of a key is an operation.
 func isOperationPlace(step, above string) bool {
 	return path.Dir(above) == "#/paths" && slices.Contains(methods, strings.ToUpper(step))
 }
 
-// hasUnexpectedForm reports whether a part of which nothing is used has another form than the library reads.
+// isOddBeside reports whether a part that is not used has another form than the library can read.
 func (m *mender) isOddBeside(step, above string, part any) bool {
 	inOperation := isOperationPlace(path.Base(above), path.Dir(above))
 	inAnswer := path.Base(path.Dir(above)) == "responses"
@@ -232,7 +232,7 @@ func (m *mender) text(part any, pointer string) any {
 	return m.walk(part, pointer)
 }
 
-// examples are named, and not a list as in schemas.
+// examples mends the examples of an operation. They are an object by name, not a list as in schemas.
 func (m *mender) examples(part any, pointer string) any {
 	if list, ok := part.([]any); ok {
 		m.note(pointer, "examples is left out: it cannot be %s", list)
@@ -277,7 +277,7 @@ func (m *mender) schema(part any, pointer string) any {
 			m.note(pointer, `type %s is read as that of a string`, v)
 		default:
 			delete(own, k)
-			if k == "patternProperties" { // what it allowed is allowed still
+			if k == "patternProperties" { // so that what it allowed stays allowed
 				delete(own, "additionalProperties")
 				delete(own, "unevaluatedProperties")
 			}
@@ -292,13 +292,14 @@ func (m *mender) note(pointer, words string, v any) {
 	m.places[words] = append(m.places[words], pointer)
 }
 
-// Most keywords of a document are these: nothing is compiled for them.
+// Most keywords of a document are among these, which need no compilation.
 var (
 	ofText     = []string{"title", "description", "format", "pattern"}
 	ofAnyValue = []string{"default", "const", "example", "examples"}
 )
 
-// isUsable reports whether both the library and a validator can read a keyword. What converting changes can be read.
+// isUsable reports whether both the library and a validator can read a keyword. Keywords that the converter rewrites
+// count as readable.
 func (m *mender) isUsable(k string, v any) bool {
 	_, isText := v.(string)
 	_, isFlag := v.(bool)

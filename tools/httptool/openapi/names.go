@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-const maxToolName = 64 // bytes, as the model has it
+const maxToolName = 64 // bytes, as in package ideafile
 
 var (
 	notInName   = regexp.MustCompile(`[^A-Za-z0-9_.-]+`)
@@ -17,7 +17,7 @@ var (
 	humpPattern = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 )
 
-// toolName makes a Tool's name of an operationId.
+// toolName turns an operationId into a Tool's name.
 func toolName(id string) string {
 	name := strings.Trim(notInName.ReplaceAllString(id, "_"), "_.-")
 	if name == "" {
@@ -44,10 +44,10 @@ func nameFromPath(method, path string) string {
 	return b.String()
 }
 
-// paramName makes the name of a parameter: one that templates can read, and no meta property.
+// paramName returns a parameter's name that templates can contain, and that is no meta property.
 func paramName(name string) string { return strings.Trim(notInWord.ReplaceAllString(name, "_"), "_-") }
 
-// uniqueName returns a name that is not taken yet, of at most most bytes, and marks it as taken.
+// uniqueName returns a name that is not yet used, of at most maxLength bytes, and marks it as used.
 func uniqueName(name string, maxLength int, used map[string]bool) string {
 	free := name
 	for n := 2; used[free]; n++ {
@@ -58,7 +58,7 @@ func uniqueName(name string, maxLength int, used map[string]bool) string {
 	return free
 }
 
-// envName makes a variable's name: API_KEY of api-key or apiKey.
+// envName returns a variable's name: API_KEY for api-key or apiKey.
 func envName(name string) string {
 	name = strings.ToUpper(humpPattern.ReplaceAllString(name, "${1}_${2}"))
 	name = strings.Trim(notInEnv.ReplaceAllString(name, "_"), "_")

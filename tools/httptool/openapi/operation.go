@@ -21,11 +21,11 @@ type operation struct {
 
 func (o *operation) place() string { return o.method + " " + o.path }
 
-// methods in the order in which a path's operations are imported.
+// methods are the supported methods, in the order in which a path's operations are imported.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// operations lists all that can be called, by path and method, each with a name of its own. An operation that bears the
-// name as it is written has it before one whose name was made to fit.
+// operations lists all operations, by path and method, each with a unique name. An operation whose id is a valid name
+// gets that name before operations whose names must be adapted.
 func (d *document) operations() []*operation {
 	var all []*operation
 	for _, path := range d.Paths.Keys() {
@@ -55,7 +55,8 @@ func (d *document) operations() []*operation {
 	return all
 }
 
-// parameters are the parameters of the path, each replaced by the operation's parameter with the same name.
+// parameters returns the parameters of the path, each replaced by the operation's parameter with the same name and
+// place, and the operation's other parameters.
 func (d *document) parameters(o *operation) (list []parameter) {
 	for _, of := range []struct {
 		refs    openapi3.Parameters
@@ -81,13 +82,13 @@ func (d *document) parameters(o *operation) (list []parameter) {
 	return list
 }
 
-// parameter is a parameter, and how it is written.
+// parameter is a parameter, typed and as written.
 type parameter struct {
 	*openapi3.Parameter
 	written any
 }
 
-// maxDescription is how much of a description an LLM is shown, in characters.
+// maxDescription bounds the part of a description that an LLM sees, in characters.
 const maxDescription = 1000
 
 func (o *operation) description() string {

@@ -11,7 +11,7 @@ import (
 	"processidea/tools/httptool"
 )
 
-// readParameters takes the parameters of path, query and headers.
+// readParameters reads the parameters of path, query and headers.
 func (t *tool) readParameters() error {
 	t.places = map[string]string{}
 	for _, p := range t.doc.parameters(t.op) {
@@ -45,7 +45,7 @@ func (t *tool) readParameter(p parameter) error {
 	return errors.New("an HTTP tool sends none")
 }
 
-// field reads a parameter's schema. One that is described by a media type is JSON.
+// field reads a parameter's schema. A parameter with a media type must be a JSON object.
 func (t *tool) field(p parameter) (f field, kind string, err error) {
 	f = field{name: p.Name, description: strings.TrimSpace(p.Description), required: p.Required || p.In == "path"}
 	f.schema = t.doc.valueAt(p.written, "schema")
@@ -57,7 +57,7 @@ func (t *tool) field(p parameter) (f field, kind string, err error) {
 	}
 	kind = t.doc.valueType(f.schema)
 	if len(p.Content) > 0 && kind != "object" {
-		return f, "", errForm // a text would need its quotes
+		return f, "", errForm // as JSON, a text would need quotes
 	}
 	return f, kind, nil
 }
@@ -77,7 +77,7 @@ func (t *tool) readPathParameter(p parameter, f field, kind string) error {
 	return nil
 }
 
-// separators of the items of a list, by the style of a query parameter that is not exploded.
+// separators are the separators of a list's items, by the style of a query parameter that is not exploded.
 var separators = map[string]string{"": ",", "form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 
 func (t *tool) readQuery(p parameter, f field, kind string) error {
@@ -102,7 +102,7 @@ func (t *tool) readQuery(p parameter, f field, kind string) error {
 	return nil
 }
 
-// spreadObject makes a parameter of each member of an object that the query carries one by one.
+// spreadObject makes each member of an object a parameter, if the query carries the members one by one.
 func (t *tool) spreadObject(p parameter, f field, wire func(string) string) error {
 	members, ok := t.doc.objectFields(f.schema)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// schemaType is the type of a schema's values: object, array, another one, or empty where they may be of several.
+// schemaType returns the type of a schema's values, such as object or array; empty if several types are possible.
 func (d *document) schemaType(schema any) string {
 	m := d.plainSchema(schema)
 	var types []string
@@ -36,7 +36,7 @@ func (d *document) schemaType(schema any) string {
 	return ""
 }
 
-// valueType is the type of a schema's values other than null, which generators for 3.1 write as one of two schemas.
+// valueType returns the type of a schema's values other than null. Generators for 3.1 write null as one of two schemas.
 func (d *document) valueType(schema any) string {
 	m := d.plainSchema(schema)
 	for _, k := range []string{"anyOf", "oneOf"} {
@@ -52,8 +52,9 @@ func (d *document) valueType(schema any) string {
 // maxChain bounds how far references to references are followed.
 const maxChain = 20
 
-// soleSchema is the only schema of an allOf that constrains values, the way people describe a reference. beside are its
-// annotations, with those of the allOf itself. ok is false if there is another such schema.
+// soleSchema returns the only schema of an allOf that constrains values; people use such an allOf to describe a
+// reference. beside are the annotations of the allOf's other schemas and of m itself. ok is false if there is another
+// such schema.
 func soleSchema(m jsonval.Object) (part any, beside []jsonval.Object, ok bool) {
 	all, _ := m["allOf"].([]any)
 	for _, p := range all {
@@ -70,7 +71,7 @@ func soleSchema(m jsonval.Object) (part any, beside []jsonval.Object, ok bool) {
 	return part, append(beside, rest), part != nil && isAnnotation(rest)
 }
 
-// isAnnotation reports whether a schema constrains nothing, except null.
+// isAnnotation reports whether a schema does not constrain values, except for null.
 func isAnnotation(m jsonval.Object) bool {
 	for k := range m {
 		if k == "$ref" || slices.Contains(ofSchemas, k) || slices.Contains(ofLists, k) ||
@@ -83,7 +84,7 @@ func isAnnotation(m jsonval.Object) bool {
 	return true
 }
 
-// plainSchema is a schema without the references at its top, and without an allOf around one schema alone.
+// plainSchema resolves the references at the top of a schema, and an allOf around a single schema.
 func (d *document) plainSchema(schema any) jsonval.Object {
 	for range maxChain {
 		m, ok := schema.(jsonval.Object)
@@ -105,12 +106,13 @@ func (d *document) plainSchema(schema any) jsonval.Object {
 	return nil
 }
 
-// branchingKeywords are the keywords of a schema that is more than the list of its members.
+// branchingKeywords are keywords of schemas that are more than a list of members.
 var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
 	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
 	"unevaluatedProperties", "$dynamicRef"}
 
-// objectFields are the properties of an object that has only properties. Those that are only read are left out.
+// objectFields returns the properties of an object schema that has nothing else, without the read-only ones; false for
+// any other schema.
 func (d *document) objectFields(schema any) ([]field, bool) {
 	m := d.plainSchema(schema)
 	properties, _ := m["properties"].(jsonval.Object)
@@ -153,10 +155,10 @@ var (
 		"maxProperties", "minContains", "maxContains", "dependentRequired"}
 )
 
-// checkedFormats that are both checked and taken in strict mode.
+// checkedFormats are the formats that are validated, and allowed in strict mode.
 var checkedFormats = []string{"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"}
 
-// displayOfFormat is how people are shown values of a format.
+// displayOfFormat says how values of a format are displayed to people.
 var displayOfFormat = map[string]string{"date": "date", "date-time": "datetime"}
 
 // convertKeywords converts the keywords of one schema to those of JSON Schema 2020-12.
@@ -167,7 +169,7 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 			out[jsonschema.DisplayKey] = displayOfFormat[jsonval.AsText(v)]
 		}
 		switch {
-		case v == nil && k != "const" && k != "default": // as if it were not there
+		case v == nil && k != "const" && k != "default": // as if absent
 		case slices.Contains(ofValues, k), k == jsonschema.OrderKey:
 			out[k] = v
 		case k == "format" && c.hidden == "readOnly" && slices.Contains(checkedFormats, jsonval.AsText(v)):
@@ -190,7 +192,7 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 	return out
 }
 
-// dropDuplicateRequired drops names that are required twice, which no validator takes.
+// dropDuplicateRequired drops repeated names in required, which no validator accepts.
 func dropDuplicateRequired(m jsonval.Object) {
 	list, ok := m["required"].([]any)
 	if !ok {
@@ -199,8 +201,7 @@ func dropDuplicateRequired(m jsonval.Object) {
 	m["required"] = jsonval.AppendNew([]any(nil), list...)
 }
 
-// escapeConstant keeps a constant of the document from being read as a Reference, which would hand values of the State
-// on.
+// escapeConstant rewrites a constant that would be read as a Reference, which would pass on values of the State.
 func escapeConstant(m jsonval.Object) {
 	if s := jsonval.AsText(m["const"]); strings.HasPrefix(s, "†") {
 		delete(m, "const")

@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// readSecurity takes the first way to prove who calls that an HTTP tool can go: each secret is a variable of the
+// readSecurity uses the first security requirement that an HTTP tool can fulfil. Each secret is a variable of the
 // worker.
 func (t *tool) readSecurity() {
 	requirements := t.doc.Security
@@ -36,7 +36,7 @@ func (t *tool) readSecurity() {
 	}
 }
 
-// furtherSchemes lists the schemes that requirements name, as far as an HTTP tool can follow them.
+// furtherSchemes lists the schemes in requirements that an HTTP tool can fulfil.
 func (t *tool) furtherSchemes(requirements openapi3.SecurityRequirements) (names []string) {
 	for _, r := range requirements {
 		if len(t.unsupportedSchemes(r)) == 0 {
@@ -46,7 +46,7 @@ func (t *tool) furtherSchemes(requirements openapi3.SecurityRequirements) (names
 	return names
 }
 
-// unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot follow.
+// unsupportedSchemes lists the schemes of a requirement that an HTTP tool cannot use.
 func (t *tool) unsupportedSchemes(r openapi3.SecurityRequirement) []string {
 	return jsonval.Filter(jsonval.SortedKeys(r), func(name string) bool { return !isSupported(t.doc.scheme(name)) })
 }
@@ -70,7 +70,7 @@ func isSupported(s *openapi3.SecurityScheme) bool {
 	return s.Type == "oauth2" || s.Type == "openIdConnect"
 }
 
-// addSecret puts a scheme's secret where it belongs.
+// addSecret adds a scheme's secret to the query or the headers.
 func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
 	variable := t.doc.variable(name, t.options.Secrets)
 	secret, what := "$env:"+variable, "the key of "+name
@@ -94,11 +94,10 @@ func (t *tool) addSecret(name string, s *openapi3.SecurityScheme) {
 	t.secrets[variable] = what
 }
 
-// ownPrefixes are the beginnings of variables that a worker has for itself, or that come with its machine: no document
-// may name one.
+// ownPrefixes begin variables that are the worker's own, or the machine's: no document may name one.
 var ownPrefixes = []string{"OPENAI_", "PROCESSIDEA_", "TEMPORAL_", "AWS_", "AZURE_", "GOOGLE_", "PATH", "HOME", "USER"}
 
-// variable names the secret of a scheme, after the scheme.
+// variable returns the name of the variable for a scheme's secret, made from the scheme's name.
 func (d *document) variable(name, prefix string) string {
 	used := map[string]bool{}
 	variable := ""

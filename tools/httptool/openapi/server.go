@@ -10,7 +10,8 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// readServer finds the server of an operation: that of the options, or else of the operation, its path or the document.
+// readServer finds the server of an operation: that of the options, or else that of the operation, its path or the
+// document.
 func (t *tool) readServer() error {
 	t.base = strings.TrimRight(t.options.Server, "/")
 	if t.base == "" {
@@ -38,7 +39,7 @@ func (t *tool) readServer() error {
 	return nil
 }
 
-// takeServer takes an address of the document: nothing in it may be read as a secret of the worker.
+// takeServer uses an address of the document. Nothing in it may be read as a secret of the worker.
 func (t *tool) takeServer(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -70,9 +71,9 @@ func (t *tool) server() *openapi3.Server {
 
 var pathParameter = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// readPath makes the path's template. Parameters were read before: each has a placeholder.
+// readPath makes the path's template, after readParameters: every described parameter has a placeholder.
 func (t *tool) readPath() error {
-	// Neither a fragment nor a query conforms to the standard. Both occur in practice, to distinguish operations.
+	// The standard allows neither a fragment nor a query. Both occur in practice, to distinguish operations.
 	path, _, _ := strings.Cut(t.op.path, "#")
 	path, query, _ := strings.Cut("/"+strings.TrimPrefix(path, "/"), "?")
 	if strings.ContainsAny(query, "{}$") {
@@ -99,7 +100,7 @@ func (t *tool) readPath() error {
 	return nil
 }
 
-// pathLiteral is literal, except for characters that paths have unescaped.
+// pathLiteral is asLiteral, but leaves the characters unescaped that paths may contain.
 func pathLiteral(s string) string {
 	parts := strings.Split(s, "/")
 	for n, p := range parts {

@@ -8,19 +8,19 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxParams is how large the parameters' forms may be together, in bytes of JSON.
+// maxParams bounds the schemas of all parameters together, in bytes of JSON.
 const maxParams = 32 << 10
 
-// minNodeBytes is how many bytes of JSON a schema in a form takes at least.
+// minNodeBytes is the minimum size of a schema within another, in bytes of JSON.
 const minNodeBytes = 6
 
-// maxCutDepth is how deep a form still goes that was too large whole.
+// maxCutDepth bounds the depth of a schema that is too large as a whole.
 const maxCutDepth = 8
 
-// fitSchema converts schemas completely if they are not too large, or else to a maximum depth. Every Request sends
-// every schema to the LLM, and documents whose parts all refer to each other are common.
+// fitSchema converts schemas completely if they are not too large, or else to the greatest depth that fits. Every
+// Request sends every schema to the LLM, and documents whose parts all refer to each other are common.
 func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hidden string) any {
-	// Every visited node takes some bytes, so that a schema that is too large is known before it is built.
+	// Every node takes at least minNodeBytes, so that a schema is known to be too large before it is complete.
 	convert := func(maxDepth int) (c *converter, out any, fits bool) {
 		c = newConverter(t.doc, hidden, maxDepth, min(maxNodes, limit/minNodeBytes))
 		out = build(c)
@@ -44,7 +44,7 @@ func (t *tool) fitSchema(what string, limit int, build func(*converter) any, hid
 	return out
 }
 
-// readSchemas makes the forms of the parameters.
+// readSchemas makes the schemas of the parameters.
 func (t *tool) readSchemas() error {
 	var outside errOutside
 	out := t.fitSchema("the form of its parameters", maxParams, func(c *converter) any {
@@ -65,7 +65,7 @@ func (t *tool) readSchemas() error {
 
 var separatorNames = map[string]string{",": "commas", " ": "spaces", "|": "bars"}
 
-// form is the schema of a parameter, with its description.
+// form returns the schema of a parameter, with its description.
 func (f field) form(c *converter) any {
 	description := f.description
 	if f.list != "" {

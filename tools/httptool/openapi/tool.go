@@ -11,7 +11,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// tool is a Tool in the making.
+// tool is a Tool under construction.
 type tool struct {
 	doc     *document
 	op      *operation
@@ -19,27 +19,27 @@ type tool struct {
 
 	fields  []field
 	used    map[string]bool // names of parameters
-	base    string          // of the address, to the path
-	host    string          // for the allow-list; empty where it is a secret
+	base    string          // the address before the path
+	host    string          // for the allow-list; empty if it is a secret
 	path    string
 	places  map[string]string // placeholders of the path, by parameter
 	query   []string
 	headers map[string]string
-	body    any // the template; nil for none
-	output  any // the schema of the result; nil where nothing is known of it
+	body    any // the template; nil if there is none
+	output  any // the schema of the result; nil if unknown
 	secrets map[string]string
 	notes   []string
-	// parts are the converted schemas, with what they refer to.
+	// properties are the converted schemas of the parameters; definitions are the schemas that they refer to.
 	properties, definitions jsonval.Object
 }
 
 // field is a parameter of a Tool.
 type field struct {
 	name, description string
-	schema            any // as the document has it; nil for any value
+	schema            any // as written in the document; nil for any value
 	required          bool
-	list              string // what separates the items of a list that is given as a text
-	place             int    // among the fields as people are shown them; 0: after those that were added
+	list              string // the separator of the items, for a list that is passed as a text
+	place             int    // the position in which people see it; 0: after the fields so far
 }
 
 // newTool reads one operation.
@@ -60,7 +60,7 @@ func (t *tool) note(format string, args ...any) {
 	t.notes = append(t.notes, t.op.place()+": "+fmt.Sprintf(format, args...))
 }
 
-// add makes a parameter of the Tool and gives the placeholder for it.
+// add adds a parameter to the Tool and returns its placeholder.
 func (t *tool) add(f field, in string) string {
 	name := paramName(f.name)
 	if name == "" || t.used[name] {
@@ -75,7 +75,7 @@ func (t *tool) add(f field, in string) string {
 	return "{" + f.name + "}"
 }
 
-// spec is the request of the HTTP tool.
+// spec returns the request of the HTTP tool.
 func (t *tool) spec() jsonval.Object {
 	address := t.base + t.path
 	if len(t.query) > 0 {
@@ -95,7 +95,7 @@ func (t *tool) spec() jsonval.Object {
 	return spec
 }
 
-// asIdeaTool is the Tool as an Idea file has it.
+// asIdeaTool returns the Tool in the form of an Idea file.
 func (t *tool) asIdeaTool() jsonval.Object {
 	required := []any{}
 	for _, f := range t.fields {
@@ -127,7 +127,7 @@ func (t *tool) asIdeaTool() jsonval.Object {
 	return tree
 }
 
-// asLiteral writes a text of the document for a URL: nothing in it is read as a parameter or as a secret.
+// asLiteral encodes a text of the document for a URL: nothing in it can be read as a parameter or as a secret.
 func asLiteral(s string) string {
 	return strings.NewReplacer("+", "%20", "%5B", "[", "%5D", "]").Replace(url.QueryEscape(s))
 }

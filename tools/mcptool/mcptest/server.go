@@ -1,5 +1,5 @@
-// Package mcptest is an MCP server for tests, made with the official SDK: over HTTP, or as a program of its own, which
-// is the test binary itself.
+// Package mcptest is an MCP server for tests, made with the official SDK. It serves over HTTP, or as a program of its
+// own, which is the test binary itself.
 package mcptest
 
 import (
@@ -17,15 +17,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Asked is the variable that makes a test binary the server, over standard input and output; its value is the
-// description of the tool add.
+// Asked is the environment variable that makes a test binary the server, over standard input and output; its value is
+// the description of the tool add.
 const Asked = "PROCESSIDEA_TEST_AS_MCP"
 
 // Argument makes the test binary the server if the environment cannot be set.
 const Argument = "as-mcp-server"
 
-// Main runs the server, and does not return, where this process was started as one. A test package that uses it calls
-// it before anything else.
+// Main runs the server and does not return, if this process was started as the server; otherwise it does nothing. A
+// test package that uses it must call it before anything else.
 func Main() {
 	if len(os.Args) < 2 || os.Args[1] != Argument {
 		return
@@ -55,8 +55,8 @@ func Main() {
 	os.Exit(0)
 }
 
-// answerOddly is a server whose tool look waits until its tool odd has been called, which is answered with a text in
-// which ID is the id of the call.
+// answerOddly is a server with two tools. It answers a call of odd with the given text, in which ID is replaced by the
+// id of the call. It answers a call of look only once odd has been called.
 func answerOddly(odd string) {
 	var waiting json.RawMessage
 	var isCalled bool
@@ -91,7 +91,7 @@ func answerOddly(odd string) {
 	}
 }
 
-// What servers with the tools look and odd answer.
+// The answers of servers with the tools look and odd.
 const (
 	OddTools = `{"tools": [{"name": "look", "inputSchema": {"type": "object"}},
 		{"name": "odd", "inputSchema": {"type": "object"}}]}`
@@ -104,8 +104,8 @@ func Handler(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil)
 }
 
-// Stateless serves it without sessions: then the SDK speaks the current protocol, in which a tool's question is an
-// answer to the call.
+// Stateless serves a server without sessions. The SDK then speaks the current protocol, in which a tool's question is
+// an answer to the call.
 func Stateless(s *mcp.Server) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
 		&mcp.StreamableHTTPOptions{Stateless: true})
@@ -125,7 +125,7 @@ type text struct {
 	Text string `json:"text"`
 }
 
-// New makes the server. It counts the calls of the tools count and book in counted; nil: nobody looks.
+// New makes the server. It counts the calls of the tools count and book in counted, if that is not nil.
 func New(description string, counted *atomic.Int32) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "mcptest", Version: "1"}, nil)
 	harmless := &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true}
@@ -182,7 +182,7 @@ func textResult(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// book asks a person in the way of the current protocol; the SDK puts the question to clients of an older one itself.
+// book asks a person in the way of the current protocol. For clients of an older one, the SDK itself asks.
 func book(r *mcp.CallToolRequest) *mcp.CallToolResult {
 	if _, answered := r.Params.InputResponses["people"]; answered {
 		return textResult("booked")

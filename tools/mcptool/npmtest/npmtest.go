@@ -1,5 +1,5 @@
-// Package npmtest installs programs and packages that others wrote, from npm, for tests: MCP servers and clients,
-// clients of Temporal and of OpenAPI.
+// Package npmtest installs programs and packages of others from npm, for tests: MCP servers and clients, clients of
+// Temporal and of OpenAPI.
 package npmtest
 
 import (
@@ -30,8 +30,8 @@ const (
 var offline = regexp.MustCompile(
 	`ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|network`)
 
-// Program gives the command of a server's program, installed into the user's cache. It skips the test where node or the
-// network is missing, and only there.
+// Program returns the command of a server's program, installed into the user's cache. It skips the test only if node or
+// the network is missing.
 func Program(t testing.TB, server, bin string) []string {
 	t.Helper()
 	path, err := filepath.EvalSymlinks(filepath.Join(Modules(t, server), ".bin", bin))
@@ -41,7 +41,7 @@ func Program(t testing.TB, server, bin string) []string {
 	return []string{"node", path}
 }
 
-// Modules returns the folder node_modules with a package and all that it needs, for NODE_PATH. It skips the test as
+// Modules returns the folder node_modules with a package and its dependencies, for NODE_PATH. It skips the test as
 // Program does.
 func Modules(t testing.TB, npmPackage string) string {
 	t.Helper()
