@@ -38,7 +38,7 @@ type Activities struct {
 	Runners *runner.Registry
 	// MCP asks the MCP servers of an Idea for their tools.
 	MCP *mcptool.Hub
-	// MCPPatience bounds that; 0: protocol.DiscoverPatience.
+	// MCPPatience bounds how long MCP servers are asked; 0: protocol.DiscoverPatience.
 	MCPPatience time.Duration
 	// Deciders are the keys that sign decisions; nil: none, so that no signed decision counts.
 	Deciders *signing.Source
@@ -85,14 +85,16 @@ type Activities struct {
 	turns                turns
 	reports              reportBatcher
 
-	objects *lru.Cache[string, map[string]any] // the latest ones read; nil before Register
+	objects *lru.Cache[string, map[string]any] // the stored objects read last; nil before Register
 }
 
-// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. asked
-// orders it among others: a recheck may end after a later Request. An empty finish reason means that it broke off.
+// ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. asked gives
+// the order of replies, since a recheck may end after a later Request. An empty finish reason means that the reply
+// broke off.
 type ReplyRecorder func(process string, asked int, content, finishReason, refusal string)
 
-// PromptRecorder takes what the LLM is asked in a Request of a process, by its number from 1, at each attempt.
+// PromptRecorder receives the prompt of each attempt at a Request of a process; request is the Request's number, from
+// 1.
 type PromptRecorder func(process string, request int, messages []prompt.Message)
 
 const defaultMaxResult = 20 << 20
@@ -102,7 +104,7 @@ func (a *Activities) Register(r worker.ActivityRegistry) {
 	if a.Chains == nil {
 		a.Chains = chain.New(a.Store)
 	}
-	a.objects, _ = lru.New[string, map[string]any](maxCachedObjects) // it fails for a size below one alone
+	a.objects, _ = lru.New[string, map[string]any](maxCachedObjects) // it fails only for a size below one
 	for name, f := range a.byName() {
 		r.RegisterActivityWithOptions(f, activity.RegisterOptions{Name: name})
 	}
@@ -135,8 +137,8 @@ func (a *Activities) byName() map[string]any {
 // Names lists the names of all activities.
 func Names() []string { return jsonval.SortedKeys(new(Activities).byName()) }
 
-// Heartbeat reports until stop is called that the worker lives: an activity of a worker that was lost then ends after
-// the heartbeat timeout, however long it may take otherwise. The details are for the next attempt.
+// Heartbeat sends heartbeats until stop is called, so that the activity of a lost worker ends after the heartbeat
+// timeout, however long it may take otherwise. The details are for the next attempt.
 func Heartbeat(ctx context.Context, details ...any) (stop func()) {
 	info := activity.GetInfo(ctx)
 	if info.IsLocalActivity {

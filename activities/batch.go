@@ -13,8 +13,8 @@ import (
 	"processidea/protocol"
 )
 
-// SendBatch sends a Request through the LLM's batch interface. The batch has a key that follows from this activity, so
-// that another attempt finds what an earlier one has sent.
+// SendBatch sends a Request through the LLM's batch interface. The batch's key is derived from this activity, so that
+// another attempt finds the batch that an earlier one has sent.
 func (a *Activities) SendBatch(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) (sent *protocol.SentBatch, err error) {
 	err = a.attempt(ctx, setup, input, states, func(ctx context.Context) (err error) {
@@ -50,14 +50,14 @@ func (a *Activities) attemptBatch(ctx context.Context, setup protocol.RequestSet
 	return sent, nil
 }
 
-// batchKey is the same for all attempts of an activity, and another one for each activity.
+// batchKey is the same for all attempts of an activity, and different for each activity.
 func batchKey(i activity.Info) string {
 	return "request-" + jsonval.Digest(i.WorkflowExecution.ID + "\n" + i.WorkflowExecution.RunID + "\n" +
 		i.ActivityID)[:32]
 }
 
-// ReadBatch returns the answer of a batch. While the server is at work it fails, with the time after which Temporal
-// retries it: this occupies no worker meanwhile.
+// ReadBatch returns the answer of a batch. While the server is at work, ReadBatch fails with the time after which
+// Temporal retries it, so that the wait occupies no worker.
 func (a *Activities) ReadBatch(ctx context.Context, sent protocol.SentBatch) (*protocol.BatchAnswer, error) {
 	client, err := a.candidates(ideafile.LLMs{{Server: sent.Server}})[0].configured()
 	if err != nil {

@@ -25,7 +25,7 @@ func (a *Activities) ExecuteBatch(ctx context.Context, calls []protocol.BatchCal
 	return results, g.Wait()
 }
 
-// executeOne leaves a function running that does not react to the end of its context.
+// executeOne runs one Call. It leaves a function behind that goes on running after the end of its context.
 func (a *Activities) executeOne(ctx context.Context, c protocol.BatchCall) protocol.BatchCallResult {
 	ctx, done := context.WithTimeout(ctx, c.Timeout)
 	defer done()

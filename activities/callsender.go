@@ -32,14 +32,14 @@ const (
 
 // callSender signals the Calls of one Request to its instances.
 //
-// Invariants: an instance gets its Calls in the order of add; at most one signal to an instance is under way, and what
-// is added meanwhile goes with the next one.
+// Invariants: an instance gets its Calls in the order of addToBatch; at most one signal to an instance is under way,
+// and Calls that are added meanwhile go with the next signal.
 type callSender struct {
 	ctx       context.Context
 	client    client.Client
 	process   string
 	request   int
-	idea      jsonval.Object // that the Request is made from
+	idea      jsonval.Object // the Idea that the Request is made from
 	instances instanceStartState
 	slots     chan struct{}
 	senders   sync.WaitGroup
@@ -120,7 +120,7 @@ func (c *callSender) waitForBatch(b *callBatch) {
 	}
 }
 
-// takePending empties a batch, and with it the note that it is full.
+// takePending empties a batch, and resets its signal full.
 func (b *callBatch) takePending() protocol.CallsSignal {
 	s := b.pending
 	b.pending, b.filled = protocol.CallsSignal{}, false
@@ -175,11 +175,11 @@ func (c *callSender) onSent(b *callBatch, err error) {
 const (
 	signalRetryDelay  = 200 * time.Millisecond
 	startPollInterval = 20 * time.Millisecond // until an instance has started
-	quickStart        = time.Second           // what takes longer to start may have been deleted
+	quickStart        = time.Second           // an instance that takes longer to start may have been deleted
 )
 
-// deliver sends one signal, for as long as the Request may take. It waits for an instance that has not started yet; one
-// that is gone takes no Calls, and that is no error.
+// deliver sends one signal, and tries for as long as the Request may take. It waits for an instance that has not
+// started yet. An instance that is gone is noted, and is no error.
 func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	id, begun := protocol.InstanceID(c.process, token), time.Now()
 	for {
@@ -201,8 +201,8 @@ func (c *callSender) deliver(token string, s protocol.CallsSignal) error {
 	}
 }
 
-// isGone reports whether a workflow that takes no signal has ended, or was deleted. overdue: it should have started by
-// now.
+// isGone reports whether a workflow that could not be signalled has ended, or was deleted. overdue: it should have
+// started by now.
 func (c *callSender) isGone(id string, overdue bool) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, id, "")
 	switch {
@@ -216,7 +216,7 @@ func (c *callSender) isGone(id string, overdue bool) bool {
 	return overdue && !c.isPendingChild(id)
 }
 
-// isPendingChild reports whether the process may still be starting a workflow; yes where the process does not answer.
+// isPendingChild reports whether the process may still be starting a workflow; true if the process cannot be described.
 func (c *callSender) isPendingChild(id string) bool {
 	d, err := c.client.DescribeWorkflowExecution(c.ctx, c.process, "")
 	return err != nil || slices.ContainsFunc(d.GetPendingChildren(),

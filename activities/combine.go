@@ -13,8 +13,8 @@ import (
 	"processidea/tools/memory"
 )
 
-// CombineBlobs updates values that lie in the store: what a Call's result changes needs their content, which workflows
-// do not see.
+// CombineBlobs updates values in the store by a Call's result. An update needs their content, which workflows do not
+// see.
 func (a *Activities) CombineBlobs(ctx context.Context, in protocol.CombineInput) ([]any, error) {
 	defer Heartbeat(ctx)()
 	ctx, release := a.Memory.Begin(ctx)

@@ -14,10 +14,10 @@ import (
 	"processidea/model/turn"
 )
 
-// moneyLimit is the limit of what all Requests cost in a day. No Tool is called so.
+// moneyLimit is the limit of what all Requests cost in a day. No Tool has this name.
 const moneyLimit = "_money"
 
-// awaitMoney returns why a Request must wait: all processes have spent what they may on this day.
+// awaitMoney returns why a Request must wait, if all processes together have spent what they may on this day.
 func (a *Activities) awaitMoney(ctx context.Context) error {
 	if a.DailyBudget == 0 {
 		return nil
@@ -41,8 +41,9 @@ func (a *Activities) awaitMoney(ctx context.Context) error {
 		Remedy:  t.mend("it goes on by itself after midnight UTC; a higher --money-a-day allows more")}
 }
 
-// countCost counts what a Request has cost. It returns when that is known to all workers, so that the next Request is
-// judged by it, and a worker that is killed takes nothing along; where nobody answers, it is said later.
+// countCost counts what a Request has cost. It returns once the limit that all workers share has the cost, so that the
+// next Request is judged by it, and no cost is lost with a killed worker. If the limit does not answer in time, the
+// cost is sent later.
 func (a *Activities) countCost(cost price.Money) {
 	if a.DailyBudget == 0 || cost == 0 {
 		return

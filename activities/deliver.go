@@ -33,7 +33,7 @@ func (a *Activities) DeliverSignals(ctx context.Context, list []protocol.SignalD
 	return nobody, nil
 }
 
-// deliver sends one signal. A list of reports goes together with those of other instances.
+// deliver sends one signal. With GatherReports, a list of reports goes together with those of other instances.
 func (a *Activities) deliver(ctx context.Context, d protocol.SignalDelivery) error {
 	var s reportsSignal
 	if !a.GatherReports || d.Signal != protocol.SignalReport || json.Unmarshal(d.Payload, &s) != nil ||

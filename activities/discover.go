@@ -41,7 +41,7 @@ func (a *Activities) DiscoverMCPTools(ctx context.Context, idea jsonval.Object) 
 		var err error
 		offers[s.Name], err = a.MCP.List(ctx, s)
 		if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			// It hangs: another attempt would take as long.
+			// The server hangs: another attempt would take as long.
 			return nil, nonRetryableError(ideafile.CodeMCPUnreachable, withPreviousError(
 				fmt.Errorf("MCP server %s: it did not answer within %s: %w", s.Name, patience, err), before))
 		}

@@ -36,14 +36,14 @@ func endedByOperator(ctx context.Context) bool {
 	return errors.Is(cause, activity.ErrActivityPaused) || errors.Is(cause, activity.ErrActivityReset)
 }
 
-// hasRunBefore reports whether an activity that runs once at most was begun before: Temporal tries one again that was
-// paused meanwhile.
+// hasRunBefore reports whether an activity that may run only once was begun before: Temporal runs an activity again
+// that was paused meanwhile.
 func hasRunBefore(info activity.Info) bool {
 	return info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts == 1 && info.Attempt > 1
 }
 
-// errEndedByOperator is the error of a Call whose attempt an operator ended. It would be a lie that the Tool failed: it
-// may have had its effect.
+// errEndedByOperator is the error of a Call whose attempt an operator ended. It does not say that the Tool failed,
+// since the Tool may have had its effect.
 var errEndedByOperator = temporal.NewApplicationErrorWithOptions(
 	"an operator of Temporal paused or reset the activity while the tool ran", ideafile.CodeOutcomeUnknown,
 	temporal.ApplicationErrorOptions{})

@@ -22,7 +22,7 @@ func nonRetryableError(code string, err error) error {
 		temporal.ApplicationErrorOptions{NonRetryable: true})
 }
 
-// ideaOrError gives an Idea that was read, or the error that it cannot be.
+// ideaOrError returns an Idea that was read, or the error of its problems.
 func ideaOrError(idea *ideafile.Idea, problems diag.Problems) (*ideafile.Idea, error) {
 	if errs := problems.Errors(); len(errs) > 0 {
 		return nil, nonRetryableError(turn.CodeInvalidIdea, errs)
@@ -36,10 +36,10 @@ func storeUnavailableError(err error) error {
 	return nonRetryableError(ideafile.CodeStoreAway, errors.New(jsonval.Clip(err.Error(), maxErrorMessage)))
 }
 
-// maxToolWait bounds how long a Tool's server may want to be left alone.
+// maxToolWait bounds how long a Tool's server may ask callers to wait.
 const maxToolWait = 24 * time.Hour
 
-// toolError turns a runner's error into one of Temporal's: whether to try again, and not before when.
+// toolError turns a runner's error into one of Temporal's, which says whether to try again, and the earliest time.
 func toolError(err error) error {
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), runner.FaultCode(err),
 		temporal.ApplicationErrorOptions{
@@ -59,8 +59,8 @@ func throttledError(info activity.Info, err error, wait time.Duration) error {
 			Category: temporal.ApplicationErrorCategoryBenign})
 }
 
-// llmError turns an error of the LLM's client into one of Temporal's. That it is tried again is no error of the
-// worker's.
+// llmError turns an error of the LLM's client into one of Temporal's. An error that is retried is benign: it is no
+// failure of the worker.
 func llmError(err error) error {
 	var e *llm.Error
 	if !errors.As(err, &e) {

@@ -22,8 +22,8 @@ import (
 	"processidea/tools/simulated"
 )
 
-// ExecuteCall runs one Call's Tool. Large values are fetched from the store before it and put there after it: workflows
-// see their handles only.
+// ExecuteCall runs one Call's Tool. Large values are read from the store before, and written to the store afterwards:
+// workflows see their handles only.
 func (a *Activities) ExecuteCall(ctx context.Context, in protocol.ExecuteInput) (any, error) {
 	defer Heartbeat(ctx)()
 	if hasRunBefore(activity.GetInfo(ctx)) {
@@ -80,8 +80,8 @@ func (a *Activities) executeTool(ctx context.Context, in protocol.ExecuteInput) 
 	return result, nil
 }
 
-// offload puts the large values of a value into the store: workflows see their handles only. whole: an object stays
-// one, however large it is.
+// offload puts the large values of a value into the store: workflows see their handles only. whole: an object stays an
+// object, however large it is, and only its members are stored.
 func (a *Activities) offload(ctx context.Context, value any, whole bool) (any, error) {
 	offload := a.Store.Offload
 	if whole {
@@ -90,7 +90,8 @@ func (a *Activities) offload(ctx context.Context, value any, whole bool) (any, e
 	return retryStoreOperation(ctx, func() (any, error) { return offload(ctx, value) })
 }
 
-// checkStore refuses to run a Tool whose result could not be kept, as far as is known. A pure one may run in vain.
+// checkStore refuses to run a Tool if, as far as is known, the store could not keep its result. A pure Tool may run in
+// vain.
 func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) error {
 	if in.Binding.IsPureFunction {
 		return nil
@@ -101,8 +102,8 @@ func (a *Activities) checkStore(ctx context.Context, in protocol.ExecuteInput) e
 	return nil
 }
 
-// resultNotStoredError is the error of a Tool that ran and whose result could not be kept. One that is not pure has had
-// its effect all the same.
+// resultNotStoredError is the error of a Tool that ran and whose result could not be kept. A Tool that is not pure has
+// had its effect all the same.
 func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 	if in.Binding.IsPureFunction && blobs.IsTransient(err) {
 		return storeUnavailableError(err)
@@ -112,13 +113,13 @@ func resultNotStoredError(in protocol.ExecuteInput, err error) error {
 		ideafile.CodeOutcomeUnknown, temporal.ApplicationErrorOptions{})
 }
 
-// maxInputs is how large the parameters and scopes of a Call may be together, in bytes of JSON.
+// maxInputs bounds the parameters and scopes of a Call together, in bytes of JSON.
 const maxInputs = jsonval.MaxResolvedBytes + 1<<10 // with the names around them
 
 var errInputs = fmt.Errorf("parameters and scopes: %w", refexpr.ErrTooLarge)
 
-// restoreInputs returns parameters and scopes with the large values in them. Parameters that had any are checked now:
-// workflows could not.
+// restoreInputs returns parameters and scopes with the large values in them. Parameters with large values are checked
+// now, since workflows could not check them.
 func (a *Activities) restoreInputs(ctx context.Context,
 	in protocol.ExecuteInput) (params, scopes jsonval.Object, err error) {
 	given := jsonval.Object{"params": in.Params, "scopes": in.Scopes}
@@ -148,7 +149,7 @@ func (a *Activities) restoreInputs(ctx context.Context,
 	return params, scopes, nil
 }
 
-// checkFit returns how a value does not fit a schema.
+// checkFit returns why a value does not fit a schema.
 func checkFit(schema, value any) error {
 	form, err := jsonschema.CompileSchema(schema)
 	if err != nil {
@@ -191,7 +192,8 @@ func (a *Activities) runTool(ctx context.Context, in protocol.ExecuteInput, para
 	return value, err
 }
 
-// checkedResult returns the branch that a Tool's result takes and what goes there, or why it is unfit.
+// checkedResult returns the branch that a Tool's result takes and the value for that branch, or why the result is
+// unfit.
 func (a *Activities) checkedResult(in protocol.ExecuteInput, value any) (
 	branch int, result any, hasBranch bool, err error,
 ) {

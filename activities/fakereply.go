@@ -12,13 +12,13 @@ import (
 	"processidea/protocol"
 )
 
-// shouldFakeReplies reports whether replies are made up from schemas where nobody else gives one.
+// shouldFakeReplies reports whether replies are made up from schemas where no script gives one.
 func shouldFakeReplies(idea *ideafile.Idea) bool {
 	return idea.Simulation != nil && idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 }
 
 // makeFakeReply makes up the reply to a Request of a simulation, as a line of a replies file. ok is false if the LLM
-// answers, or a script that has a new line for it.
+// answers, or if a script has an unused line for the Request.
 func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn.RequestInput,
 	messages []prompt.Message) (line string, ok bool) {
 	if !shouldFakeReplies(idea) || (setup.Replies != "" && hasScriptedAnswer(setup.Replies, input, messages)) {
@@ -28,8 +28,8 @@ func makeFakeReply(idea *ideafile.Idea, setup protocol.RequestSetup, input *turn
 	return string(rehearsal.Reply{Content: string(solution)}.Line()), true
 }
 
-// hasScriptedAnswer reports whether the script has an unused answer to this Request. It may have none, because it was
-// written for other values than the made-up ones, and has only one answer a line.
+// hasScriptedAnswer reports whether the script has an unused answer to this Request. The script may have none, because
+// it was written for other values than the made-up ones, and has one answer a line.
 func hasScriptedAnswer(replies string, input *turn.RequestInput, messages []prompt.Message) bool {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // GatherParts reads the latest States of the parts of a process from their chains, and their logs since its last run.
-// It makes the output of what was wired, and seals the process's own Idea with all of them. An instance whose part has
-// sealed nothing has its initial State.
+// It makes the output by the Wirings, if there are any, and seals the process's own Idea with all of them. An instance
+// whose part has sealed nothing has its initial State.
 func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (*protocol.GatherResult, error) {
 	defer Heartbeat(ctx)()
 	g := &protocol.GatherResult{States: map[string]any{}}
@@ -68,8 +68,8 @@ func (a *Activities) GatherParts(ctx context.Context, in protocol.GatherInput) (
 	return g, nil
 }
 
-// lastIdeaOf returns the context of the last Idea of a part, and the States in it; of a part that has sealed none no
-// context, and the States that its instances start with.
+// lastIdeaOf returns the context of the last Idea of a part, and the States in it. If the part has sealed no Idea, it
+// returns no context, and the States that the part's instances start with.
 func (a *Activities) lastIdeaOf(
 	ctx context.Context, source map[string]any, part protocol.GatherPart,
 ) (last any, states map[string]any, err error) {

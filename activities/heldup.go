@@ -20,24 +20,26 @@ import (
 )
 
 // This file handles failures before an LLM's first byte. Temporal does the waiting: the activity ends, and is retried
-// after a pause, so that it holds nothing of the worker meanwhile. Its process is informed of what it waits for.
+// after a pause, so that it occupies nothing of the worker meanwhile. The process is informed of what the Request waits
+// for.
 
 // DefaultLLMPatience is how long Requests are retried by default while an LLM's server is unavailable.
 const DefaultLLMPatience = 24 * time.Hour
 
-// maxReasoningOnly is how many answers to a Request may be reasoning, and nothing else: each is paid for, and what an
-// LLM does so often it does again.
+// maxReasoningOnly is how many answers to a Request may be reasoning and nothing else. Each is paid for, and an LLM
+// that has given so many will give more.
 const maxReasoningOnly = 3
 
-// reasoningOnlyAttempts is how many of the earlier attempts had such an answer.
+// reasoningOnlyAttempts is how many of the earlier attempts had an answer of reasoning only.
 func reasoningOnlyAttempts(ctx context.Context) (n int) {
 	if activity.HasHeartbeatDetails(ctx) {
-		_ = activity.GetHeartbeatDetails(ctx, &n) // of a worker of before: none
+		_ = activity.GetHeartbeatDetails(ctx, &n) // an older worker recorded no number
 	}
 	return n
 }
 
-// countReasoningOnly counts such an answer for the next attempt. After the last one the error is final.
+// countReasoningOnly counts an answer of reasoning only, for the next attempt. After maxReasoningOnly the error is
+// final.
 func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
 	n := reasoningOnlyAttempts(ctx) + 1
 	if n < maxReasoningOnly {
@@ -49,16 +51,16 @@ func countReasoningOnly(ctx context.Context, e *llm.Error) *llm.Error {
 		"or choose one that reasons less, and resume the process", e.Message, n)}
 }
 
-// otherAttempts is how often a Request is tried that fails for another reason.
+// otherAttempts is how often a Request is tried that fails by a panic, or by an error that is not the LLM client's.
 const otherAttempts = 5
 
-// attempt makes one attempt at a Request, by a function whose input has the States. The error says whether the Request
-// is retried, within the retry policy.
+// attempt makes one attempt at a Request, by the function try, for which it adds the States to the input. The error
+// says whether the Request is retried, within the retry policy.
 func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates, try func(context.Context) error) error {
 	llms := ideafile.ReadLLMs(jsonval.At(setup.Idea, "config", "llm"), "", new(diag.Problems))
 	limit := llms.AnswerTimeout()
-	if input.Recheck != nil { // which other LLMs may answer
+	if input.Recheck != nil { // other LLMs may answer a recheck
 		limit = time.Until(activity.GetInfo(ctx).Deadline)
 	}
 	err := safego.Run("activities.request", func() error {
@@ -81,7 +83,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, i
 		return nil
 	}
 	var e *llm.Error
-	if errors.As(err, &e) && input.Recheck != nil { // nothing waits for it, so that no process is informed
+	if errors.As(err, &e) && input.Recheck != nil { // nothing waits for a recheck, so that no process is informed
 		return llmError(e)
 	}
 	if e != nil && e.ReasoningOnly {
@@ -97,7 +99,7 @@ var errTooLong = errors.New("the reply took longer than a Request may")
 // patience lasts, and the process is held up until then. ideaPatience is the Idea's patience; 0: the worker's applies.
 func (a *Activities) retryOrFail(ctx context.Context, request int, ideaPatience time.Duration, err error) error {
 	info := activity.GetInfo(ctx)
-	a.endHoldUp(info.WorkflowExecution.ID) // it may wait no more
+	a.endHoldUp(info.WorkflowExecution.ID) // the process may wait no more
 	panicked := safego.PanicOf(ctx, err)
 	var e *llm.Error
 	switch {
@@ -156,10 +158,10 @@ func (a *Activities) reportResumedIfHeldUp(ctx context.Context, request int) {
 }
 
 // heldUpSlack is the time allowed for an attempt before a process no longer counts as held up: another worker may have
-// made it.
+// made the attempt.
 const heldUpSlack = time.Minute
 
-// reportHeldUp informs the process of what it waits for. If that does not arrive, it waits all the same.
+// reportHeldUp informs the process of what it waits for. If the signal does not arrive, the Request waits all the same.
 func (a *Activities) reportHeldUp(ctx context.Context, s protocol.RequestHeldUpSignal) {
 	if s.Request == 0 {
 		return
@@ -173,7 +175,7 @@ func (a *Activities) reportHeldUp(ctx context.Context, s protocol.RequestHeldUpS
 	a.signalWait(ctx, of.ID, of.RunID, protocol.SignalRequestHeldUp, s)
 }
 
-// endHoldUp records that no LLM's server is waited for.
+// endHoldUp records that the process waits for no LLM's server.
 func (a *Activities) endHoldUp(process string) {
 	if a.HoldUps != nil {
 		a.HoldUps.ForgetWait(process, turn.CodeLLMUnreachable)

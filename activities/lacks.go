@@ -63,8 +63,8 @@ func (a *Activities) missingForTools(ideas ...*ideafile.Idea) []string {
 	return list
 }
 
-// lacksLLM says why this worker can ask none of an Idea's LLMs; empty: it can, or the process has no effect before it
-// must.
+// lacksLLM returns why this worker can ask none of an Idea's LLMs. It is empty if the worker can ask one, if the
+// process needs none, or if the process has no effect before it asks.
 func (a *Activities) lacksLLM(idea *ideafile.Idea, bindings map[string]ideafile.ToolBinding) string {
 	if shouldFakeReplies(idea) || !slices.ContainsFunc(idea.Context, ideafile.Message.IsDirectPlan) {
 		return ""

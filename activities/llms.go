@@ -21,7 +21,7 @@ type candidate struct {
 	settings ideafile.LLM
 }
 
-// candidates are the LLMs of an Idea on this worker's servers. One on a server that the worker does not know has no
+// candidates are the LLMs of an Idea on this worker's servers. An LLM on a server that the worker does not know has no
 // client.
 func (a *Activities) candidates(llms ideafile.LLMs) (all []candidate) {
 	for _, one := range llms {
@@ -99,7 +99,7 @@ type failedLLM struct {
 	err   *llm.Error
 }
 
-// joinLLMErrors makes one error of several: who may be asked again may be so after the shortest of their times.
+// joinLLMErrors makes one error of several. It allows a retry if one of them does, after the shortest of their delays.
 func joinLLMErrors(failed []failedLLM) *llm.Error {
 	if len(failed) == 1 {
 		return failed[0].err

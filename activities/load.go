@@ -9,8 +9,7 @@ import (
 	"processidea/protocol"
 )
 
-// largePalette is how large the Tools of an Idea may be, in bytes of JSON, to travel with it: every instance is started
-// with them.
+// largePalette bounds the Tools that travel with an Idea, in bytes of JSON: every instance is started with them.
 const largePalette = jsonval.LargeValueBytes
 
 // maxCachedObjects is how many stored palettes and files are kept in memory, decoded: a hundred instances load Tools of
@@ -57,7 +56,7 @@ func (a *Activities) readObject(ctx context.Context, h jsonval.BlobHandle) (json
 	return object, nil
 }
 
-// restoreIdeaTools returns an Idea with its Tools in it, which may lie in the store.
+// restoreIdeaTools returns an Idea with its Tools, which may be in the store.
 func (a *Activities) restoreIdeaTools(ctx context.Context, idea jsonval.Object) (jsonval.Object, error) {
 	h, stored := ideafile.StoredPaletteHandle(idea)
 	if !stored {
@@ -70,7 +69,7 @@ func (a *Activities) restoreIdeaTools(ctx context.Context, idea jsonval.Object) 
 	return ideafile.WithTools(idea, tools), nil
 }
 
-// readIdeaWithTools reads an Idea that was found sound before, with its Tools.
+// readIdeaWithTools reads an Idea, with its Tools. The Idea was checked before.
 func (a *Activities) readIdeaWithTools(ctx context.Context, idea jsonval.Object) (*ideafile.Idea, error) {
 	whole, err := a.restoreIdeaTools(ctx, idea)
 	if err != nil {

@@ -29,7 +29,7 @@ func (a *Activities) NotifyPeople(ctx context.Context, n approval.Notices) error
 	return err
 }
 
-// wordsOf describes the Calls that wait in a process, by digest, if notices are to contain that.
+// wordsOf describes the waiting Calls of a process, by digest, if notices contain descriptions.
 func (a *Activities) wordsOf(ctx context.Context, process string) map[string]shown.Call {
 	if a.PendingApprovals == nil || !a.Notices.SaysWords() {
 		return nil

@@ -39,7 +39,7 @@ type RecheckObserver interface {
 	Rechecked(llm, again string, instances, differed int)
 }
 
-// HoldUps notes that a process waits for something until a time, and that it goes on.
+// HoldUps records that a process waits for something until a time, or that it goes on.
 type HoldUps interface {
 	RecordWait(process, cause string, until time.Time)
 	ForgetWait(process, cause string)

@@ -11,8 +11,8 @@ import (
 	"processidea/tools/kinds"
 )
 
-// PrepareTools checks an Idea and its delegates, and binds its Tools to what this worker knows. It is decided once,
-// when a process starts.
+// PrepareTools checks an Idea and its delegates, and binds its Tools to what this worker knows. That happens once, when
+// a process starts.
 func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	d protocol.DelegationContext) (*protocol.PrepareResult, error) {
 	whole, err := a.restoreIdeaTools(ctx, idea)

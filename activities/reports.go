@@ -11,11 +11,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Temporal advises at most five signals a second for one workflow. A worker sends a process one signal with the reports
-// of several instances where that would be exceeded, also by two workers together.
+// Temporal advises at most five signals a second for one workflow. To stay below that, a worker sends a process one
+// signal with the reports of several instances. The interval leaves room for a second worker.
 const (
 	reportBatchInterval = 400 * time.Millisecond // between two signals to a process
-	reportBatchBurst    = 5                      // signals go out at once
+	reportBatchBurst    = 5                      // signals that go out at once
 	maxReportBatchBytes = 500_000                // bytes in one signal, about
 )
 
@@ -30,12 +30,12 @@ type reportQueue struct {
 	nextBatch *reportBatch // that others may join; nil: none
 }
 
-// reportsSignal is turn.ReportSignal with reports that are left as they are.
+// reportsSignal is turn.ReportSignal with undecoded reports.
 type reportsSignal struct {
 	Reports []json.RawMessage `json:"reports"`
 }
 
-// reportBatch is the reports in one signal. Whoever makes it sends it; err is there once done is closed.
+// reportBatch is the reports in one signal. The caller that makes it sends it; err is set once done is closed.
 type reportBatch struct {
 	reportsSignal
 	byteCount int
@@ -73,7 +73,7 @@ func (g *reportBatcher) send(ctx context.Context, to string, s reportsSignal,
 	return err
 }
 
-// join adds reports to the next bundle to a process. isFirst: it is a new one.
+// join adds reports to the next batch for a process. isFirst: the batch is new.
 func (g *reportBatcher) join(to string, s reportsSignal) (of *reportQueue, b *reportBatch, isFirst bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

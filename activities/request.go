@@ -122,7 +122,7 @@ func (a *Activities) streamRequest(ctx context.Context, setup protocol.RequestSe
 	}
 	r.reply.GoneInstances, err = r.callSender.waitUntilDelivered()
 	if err != nil {
-		// An error would have Temporal ask again, and some Calls have arrived: the process closes the Request instead.
+		// An error would make Temporal ask again, although some Calls have arrived. So the process closes the Request.
 		r.markIncomplete(turn.CodeTruncated,
 			"calls could not be handed on: "+jsonval.Clip(err.Error(), maxErrorMessage))
 		r.reply.CallsUndelivered = true
@@ -142,7 +142,8 @@ type request struct {
 	// candidates are the LLMs that are asked, in this order.
 	candidates []candidate
 	callSender *callSender
-	// holdsCalls: the instances hear nothing of the reply, which the process hands out once a person has seen it.
+	// holdsCalls: the instances get no Calls of the reply. The process sends the Calls once a person has decided on
+	// them, or the Request is a recheck, whose Calls are only compared.
 	holdsCalls bool
 	named      map[string]bool // instances that got a Call
 	reply      turn.LLMReply
@@ -245,7 +246,7 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 		return
 	}
 	tokens, f := r.palette.TargetInstances(call)
-	if f != nil { // of a list, the others are given the Call
+	if f != nil { // if the Call lists instances, the others still get it
 		r.addCallFault(index, *f)
 	}
 	// A broken Call goes to its instance too, which reports it with its others.
@@ -260,13 +261,14 @@ func (r *request) onCall(index int, raw json.RawMessage) {
 	}
 }
 
-// withholdsCalls reports whether an instance hears nothing of the reply yet. A made-up reply is not asked for twice.
+// withholdsCalls reports whether an instance gets no Calls of the reply yet. No Calls wait for a recheck of a made-up
+// reply, since there is none.
 func (r *request) withholdsCalls(token string) bool {
 	return r.holdsCalls || (slices.Contains(r.input.HeldTokens, token) && !r.reply.Faked)
 }
 
-// compareAnswers replaces a second answer by its comparison with the first for each instance. It runs here, since the
-// whole palette is here.
+// compareAnswers replaces a second answer by its comparison with the first for each instance. It runs in the activity,
+// which has the whole palette.
 func (r *request) compareAnswers() {
 	differed := 0
 	for _, instance := range r.input.Instances {
@@ -355,8 +357,8 @@ func (r *request) markIncomplete(code, message string) {
 	r.reply.Complete, r.reply.Fault = false, &diag.Fault{Code: code, Message: message}
 }
 
-// takeOutput takes the solution's output, and reports whether it can be used at all. Whether it fits its schema is
-// noted beside it.
+// takeOutput takes the solution's output, and reports whether it can be used at all. If the output does not fit its
+// schema, the reply's OutputFault says why.
 func (r *request) takeOutput(raw json.RawMessage) bool {
 	if len(raw) == 0 {
 		return true

@@ -11,8 +11,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// Pauses between attempts at the store double from the first to the second. The last attempt ends before the activity's
-// deadline, so that there is time to report why it failed.
+// Pauses between attempts at the store double from minStorePause to maxStorePause. The last attempt ends before the
+// activity's deadline, so that there is time to report why it failed.
 const (
 	minStorePause = 500 * time.Millisecond
 	maxStorePause = 5 * time.Second

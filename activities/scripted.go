@@ -7,8 +7,8 @@ import (
 	"processidea/llm"
 )
 
-// startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header has it play the
-// reply to the process's Request of a number.
+// startScriptedLLM serves a replies file over HTTP on loopback, and returns a client of it. The header makes the server
+// play the reply to the process's Request of this number.
 func startScriptedLLM(replies string, number int) (c *llm.Client, header map[string]string, stop func(), err error) {
 	parsed, err := rehearsal.Parse([]byte(replies))
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"processidea/store/chain"
 )
 
-// codeIdeaConflict is the error type of an Idea whose place is held by another one for good.
+// codeIdeaConflict is the error type of an Idea that can never take its place in the chain: another Idea has the place,
+// or the chain was forgotten.
 const codeIdeaConflict = "idea_taken"
 
 // SealIdea adds one Idea to a process's chain, and counts its decisions. A repetition changes nothing.
@@ -33,7 +34,7 @@ func (a *Activities) SealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	return sealed, err
 }
 
-// sealIdea is SealIdea of what others have counted.
+// sealIdea is SealIdea without counting the decisions.
 func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*protocol.IdeaRef, error) {
 	whole, err := a.restoreIdeaTools(ctx, in.Idea)
 	if err != nil {
@@ -76,9 +77,9 @@ func (a *Activities) sealIdea(ctx context.Context, in protocol.SealInput) (*prot
 	return &sealed, nil
 }
 
-// sealedIdeaMeta is the meta of the Idea that the process started from, with the number of the Request that this Idea
-// was sealed by and the LLM that answered, the last answer first. Both, and the counts of steps, are never copied from
-// an Idea of another process.
+// sealedIdeaMeta returns the meta of the Idea that the process started from, with the number of the Request that sealed
+// this Idea and the LLMs that answered, the last answer first. Neither these nor the counts of steps are copied from
+// the start, which may be an Idea of another process.
 func sealedIdeaMeta(meta any, request int, answers []turn.LLMUsage) jsonval.Object {
 	out := jsonval.WithoutKey(jsonval.AsObject(meta), "request", "llm", ideafile.InstructionsMetaKey)
 	if n := len(answers); n > 0 {

@@ -37,8 +37,8 @@ func (a *Activities) withSlot(
 	return reply, translateShutdownError(ctx, err)
 }
 
-// acquireSlot waits for a slot, for at most half of the time that the Request has: in the other half a reply could not
-// be read. Temporal then tries again, perhaps with another worker.
+// acquireSlot waits for a slot, for at most half of the time that the Request has: a later start would leave too little
+// time to read a reply. Without a slot, Temporal tries again, perhaps with another worker.
 func (a *Activities) acquireSlot(ctx context.Context) (release func(), err error) {
 	if a.RequestSlots == nil {
 		return func() {}, nil

@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// restoreStates adds the States to a Brief, which travels without them: the States of the Idea that the Request builds
-// on, with the changes since.
+// restoreStates adds the States to a Request's input, which travels without them: the States of the Idea that the
+// Request builds on, with the changes since.
 func (a *Activities) restoreStates(ctx context.Context, setup protocol.RequestSetup, input *turn.RequestInput,
 	states protocol.RequestStates) error {
 	base, err := a.statesAt(ctx, setup, input, states.Base)

@@ -19,25 +19,25 @@ import (
 // minReportedWait is the shortest wait for a Tool's server that is reported to its process.
 const minReportedWait = 30 * time.Second
 
-// toolWaits are the Calls that wait for something outside, by process. Of Calls that wait about as long, the process is
-// told of one.
+// toolWaits are the Calls that wait for something outside, by process. If several Calls wait for about as long, only
+// one is reported to the process.
 type toolWaits struct {
 	mu        sync.Mutex
-	worker    string // what tells this worker from others; empty: nothing has waited yet
+	worker    string // identifies this worker; empty: nothing has waited yet
 	ofProcess map[string]*processWaits
 }
 
 type processWaits struct {
 	calls         map[string]*turn.HeldUp // by instance and Call
-	reported      string                  // the Call that the process was told of
+	reported      string                  // the Call that was reported to the process
 	reportedUntil time.Time
 }
 
-// waitRetention is how long after a wait it is remembered: of a Call that was cancelled nobody hears the end.
+// waitRetention is how long a wait is kept after its end, since a cancelled Call does not report that it waits no more.
 const waitRetention = time.Hour
 
-// set records what a Call waits for; nil: it waits no more. It reports whether the process must be told, and of what:
-// the longest wait, or nil.
+// set records what a Call waits for; if held is nil, that it waits no more. It returns whether to signal the process,
+// and what: the longest wait, or nil for none.
 func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *turn.HeldUp, tell bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,7 +78,7 @@ func (w *toolWaits) set(in protocol.ExecuteInput, held *turn.HeldUp) (longest *t
 	return longest, true
 }
 
-// reportCallWait informs a process that a Call waits, or waits no more: held is nil then.
+// reportCallWait informs a process that a Call waits or, if held is nil, that it waits no more.
 func (a *Activities) reportCallWait(ctx context.Context, waits *toolWaits, cause string, in protocol.ExecuteInput,
 	held *turn.HeldUp) (reported bool) {
 	longest, reported := waits.set(in, held)
@@ -89,15 +89,16 @@ func (a *Activities) reportCallWait(ctx context.Context, waits *toolWaits, cause
 	return reported
 }
 
-// firstToolWait is how long a Call waits that its Tool's server refused unread, without saying for how long. Each
-// further wait is twice as long, for maxDoublings times: none ends by itself, and each makes the history longer.
+// firstToolWait is how long a Call waits if its Tool's server refused it unread and named no time. Each further wait is
+// twice as long, for maxDoublings times: the number of waits has no bound, and each makes the history longer.
 const (
 	firstToolWait = time.Second
 	maxDoublings  = 9
 )
 
-// toolWait returns how long a Tool's server wants no further attempt, after one that failed; 0 if there is to be none,
-// or at any time. ofInstance: Temporal makes no further one, but the server has not read this one. The instance waits.
+// toolWait returns how long a Tool's server wants no further attempt after a failed one; 0 if no attempt follows, or if
+// it may follow at any time. ofInstance: Temporal makes no further attempt but, since the server has not read this one,
+// the instance waits and tries again.
 func toolWait(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, ofInstance bool) {
 	isLast := info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 &&
 		info.Attempt >= info.RetryPolicy.MaximumAttempts
@@ -111,15 +112,14 @@ func toolWait(info activity.Info, in protocol.ExecuteInput, err error) (wait tim
 	return wait, false
 }
 
-// callWait is toolWait of a Call. Its instance makes a long wait too for a server that has not read it, so that the
-// process can be paused and taken back meanwhile: nothing of the Call runs.
+// callWait is toolWait for a Call. If the server has not read the Call, its instance also does a long wait. Then
+// nothing of the Call runs, so that the process can be paused and undone meanwhile.
 func callWait(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, ofInstance bool) {
 	wait, ofInstance = toolWait(info, in, err)
 	return wait, ofInstance || runner.IsThrottled(err) && wait >= minReportedWait
 }
 
-// reportToolWait informs a process that something is retried only when a Tool's server allows it, and when that is
-// over.
+// reportToolWait informs a process that a retry waits until a Tool's server allows it, and when that wait is over.
 func (a *Activities) reportToolWait(ctx context.Context, in protocol.ExecuteInput, what string, err error,
 	wait time.Duration) {
 	if activity.GetInfo(ctx).IsLocalActivity || a.Client == nil {

@@ -26,34 +26,34 @@ import (
 // all its Calls together, a few times a second, however many wait.
 
 const (
-	askPause          = 250 * time.Millisecond // between two questions of one limit
+	askPause          = 250 * time.Millisecond // between two questions to one limit
 	askTimeout        = 10 * time.Second
 	turnRenewInterval = limit.TurnLease / 3
 )
 
-// turns are the limits that this worker asks, by name.
+// turns are the requests to the limits that this worker asks, by the limit's name.
 type turns struct {
 	mu     sync.Mutex
 	byName map[string]*turnRequests
 }
 
-// turnRequests are what is asked of one limit.
+// turnRequests are this worker's requests to one limit.
 type turnRequests struct {
 	limit.TurnRequest
-	answers   map[string]chan limit.Turn // to those that want a turn
-	delivered []chan struct{}            // closed when what was said has arrived
+	answers   map[string]chan limit.Turn // for the turns that are wanted, by key
+	delivered []chan struct{}            // closed when the TurnRequest has arrived
 	wake      chan struct{}              // there is something new to ask
 	fault     error                      // why the limit could not be asked last; nil: it has answered
 }
 
-// grant is the answer to who wants a turn. Where the limit cannot be asked it is none, and says why.
+// grant is the answer to a request for a turn. If the limit cannot be asked, no turn is granted, and fault says why.
 type grant struct {
 	limit.Turn
 	fault error
 }
 
-// takeTurn waits for a Call's turn, and returns what ends it. Where the turn is far away, the Call is to wait in
-// another activity.
+// takeTurn waits for a Call's turn, and returns the function that ends it. If the turn is far away, the error makes the
+// Call wait in another activity (AwaitTurn).
 func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (end func(), err error) {
 	if in.Rate == nil {
 		return func() {}, nil
@@ -82,8 +82,8 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 	return end, nil
 }
 
-// AwaitTurn waits until a Call's turn is near, which then takes it. In a long line the activity ends, and is to be
-// tried again when it may be the Call's turn. Its process is told meanwhile.
+// AwaitTurn waits until a Call's turn is near; the Call then takes the turn. In a long queue the activity fails, and is
+// retried when it may be the Call's turn. Meanwhile it informs the process.
 func (a *Activities) AwaitTurn(ctx context.Context, in protocol.ExecuteInput) error {
 	t, err := a.awaitTurn(ctx, in)
 	if err != nil {
@@ -112,7 +112,7 @@ func turnWaitText(in protocol.ExecuteInput, t grant) string {
 		t.Wait.Round(time.Second/10))
 }
 
-// mend is what is to be done where there is no turn: usual, if the limit can be asked.
+// mend returns the remedy if no turn is granted: usual, if the limit can be asked.
 func (g grant) mend(usual string) string {
 	if g.fault != nil {
 		return "it goes on once this worker may start workflows in its namespace, and send them Updates"
@@ -120,7 +120,7 @@ func (g grant) mend(usual string) string {
 	return usual
 }
 
-// turnKey names a turn, and tells nobody whose it is.
+// turnKey names a turn, and does not reveal whose it is.
 func turnKey(of string) string { return jsonval.Digest(of)[:24] }
 
 func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (grant, error) {
@@ -128,7 +128,7 @@ func (a *Activities) awaitTurn(ctx context.Context, in protocol.ExecuteInput) (g
 	return a.awaitGrant(ctx, in.Tool, *in.Rate, turnKey(in.IdempotencyKey()), 1, patience)
 }
 
-// awaitGrant waits until a turn is given, if it is not far away.
+// awaitGrant waits until a turn is granted, unless the turn is far away.
 func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rule, key string, cost float64,
 	patience time.Duration) (t grant, err error) {
 	answer, level := make(chan limit.Turn, 1), 0
@@ -156,7 +156,7 @@ func (a *Activities) awaitGrant(ctx context.Context, name string, rule limit.Rul
 	return t, nil
 }
 
-// updateTurnRequests changes what is asked of a limit, and has it asked: at once, or with what is to be said next.
+// updateTurnRequests changes the requests to a limit, and has them sent: at once, or together with the next ones.
 func (a *Activities) updateTurnRequests(name string, atOnce bool, change func(*turnRequests)) {
 	t := &a.turns
 	t.mu.Lock()
@@ -169,7 +169,7 @@ func (a *Activities) updateTurnRequests(name string, atOnce bool, change func(*t
 		s = &turnRequests{answers: map[string]chan limit.Turn{}, wake: make(chan struct{}, 1)}
 		t.byName[name] = s
 		safego.Go("activities.turns", func() error { a.askForTurns(name, s); return nil }, func(err error) {
-			if err != nil { // whoever comes next has another goroutine ask
+			if err != nil { // the next caller starts another goroutine
 				t.forgetLimit(name)
 			}
 		})
@@ -202,7 +202,7 @@ func (s *turnRequests) endTurn(key string) {
 	s.Done = append(s.Done, key)
 }
 
-// askForTurns asks a limit as long as there is something to say.
+// askForTurns sends a limit this worker's requests as long as there are any.
 func (a *Activities) askForTurns(name string, s *turnRequests) {
 	for {
 		a.turns.mu.Lock()
@@ -212,7 +212,7 @@ func (a *Activities) askForTurns(name string, s *turnRequests) {
 		delivered := s.delivered
 		s.Done, s.Spent, s.delivered = nil, 0, nil
 		select {
-		case <-s.wake: // it is for what is asked now
+		case <-s.wake: // it was for this request
 		default:
 		}
 		if len(q.Wants)+len(q.Holds)+len(q.Done) == 0 && q.Spent == 0 {
@@ -223,7 +223,7 @@ func (a *Activities) askForTurns(name string, s *turnRequests) {
 		a.turns.mu.Unlock()
 		answers, err := a.askLimit(name, q)
 		wait := a.turns.handOutAnswers(name, s, q, delivered, answers, err)
-		<-time.After(askPause) // what comes meanwhile is asked together
+		<-time.After(askPause) // requests that come meanwhile are sent together
 		select {
 		case <-s.wake:
 		case <-time.After(wait - askPause):
@@ -231,8 +231,7 @@ func (a *Activities) askForTurns(name string, s *turnRequests) {
 	}
 }
 
-// handOutAnswers hands out what a limit has answered, and returns after how long to ask again where nothing else
-// happens.
+// handOutAnswers hands out a limit's answers, and returns after how long to ask again if nothing else happens.
 func (t *turns) handOutAnswers(name string, s *turnRequests, q limit.TurnRequest, delivered []chan struct{},
 	answers []limit.Turn, err error) (wait time.Duration) {
 	t.mu.Lock()
@@ -262,7 +261,7 @@ func (t *turns) handOutAnswers(name string, s *turnRequests, q limit.TurnRequest
 	return wait
 }
 
-// askLimit asks the workflow of a limit, which begins where there is none.
+// askLimit asks the workflow of a limit, and starts it if it does not run.
 func (a *Activities) askLimit(name string, q limit.TurnRequest) (answers []limit.Turn, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -286,7 +285,7 @@ type sharedRate struct {
 	name string
 }
 
-// SharedRate keeps what Requests use in a second over all workers, by a name that no Tool has.
+// SharedRate returns the limit of what the Requests of all workers use in a second. No Tool may have its name.
 func (a *Activities) SharedRate(name string) llm.SharedRate { return sharedRate{a, name} }
 
 // Wait waits until a Request may be sent, for half of the time that it has.

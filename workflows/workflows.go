@@ -44,14 +44,14 @@ func Register(r worker.WorkflowRegistry) {
 	r.RegisterWorkflowWithOptions(LimitWorkflow, workflow.RegisterOptions{Name: protocol.LimitType})
 }
 
-// NewSignalOrderInterceptor is an interceptor that every worker of these workflows needs, and every replayer: it keeps
-// signals in the order of history across their names.
+// NewSignalOrderInterceptor returns the interceptor that keeps signals in the order of history across their names.
+// Every worker of these workflows and every replayer needs it.
 func NewSignalOrderInterceptor() interceptor.WorkerInterceptor {
 	return mailbox.NewSignalOrderInterceptor()
 }
 
-// NewHeartbeatInterceptor is an interceptor for a worker whose activities count as lost after another time without a
-// heartbeat than protocol.HeartbeatTimeout.
+// NewHeartbeatInterceptor returns an interceptor that sets the time without a heartbeat after which activities count as
+// lost. Without it, that time is protocol.HeartbeatTimeout.
 func NewHeartbeatInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
 	return activity.NewInterceptor(timeout)
 }

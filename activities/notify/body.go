@@ -39,7 +39,7 @@ func (s *Sender) body(n approval.Notices, words map[string]shown.Call) []byte {
 	})
 }
 
-// eachNotice gives the notices of single Calls in the JSON of Notices.
+// eachNotice yields the notices of single Calls in the JSON form of Notices.
 func eachNotice(data any) iter.Seq[jsonval.Object] {
 	return func(yield func(jsonval.Object) bool) {
 		for _, list := range jsonval.Sorted(jsonval.AsObject(data)) {

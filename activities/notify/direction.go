@@ -10,11 +10,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The signs between which a text has a direction of its own: what stands beside it keeps its order.
+// startIsolate and endIsolate enclose a text with a direction of its own, so that the text around it keeps its order.
 const startIsolate, endIsolate = '\u2068', '\u2069'
 
-// isolated is a text from data within one of another direction. A text that runs from left to right stays as it is;
-// signs in it that would turn the rest of the message are shown by their numbers.
+// isolated returns a text from data, enclosed unless it runs from left to right, so that the rest of the message keeps
+// its direction. Control characters that would turn the rest are shown by their numbers.
 func isolated(text string) string {
 	var out strings.Builder
 	turns := false
@@ -35,7 +35,7 @@ func isolated(text string) string {
 	return string(startIsolate) + out.String() + string(endIsolate)
 }
 
-// isolatedParts is a sentence, of at most maxFieldChars, with what came from data isolated.
+// isolatedParts returns a Call's sentence, of at most maxFieldChars, in which the data is isolated.
 func isolatedParts(c shown.Call) string {
 	if len(c.Parts) == 0 {
 		return isolated(jsonval.Clip(c.Sentence, maxFieldChars))

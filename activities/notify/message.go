@@ -73,7 +73,7 @@ func (s *Sender) teamsCard(n approval.Notices, text string, words map[string]sho
 			"type": "AdaptiveCard", "version": "1.4", "body": body}}}}
 }
 
-// callsToOpen are the Calls of a notice that wait, each once, as many as a message takes.
+// callsToOpen lists the waiting Calls of a notice, each once, as many as fit into a message.
 func callsToOpen(n approval.Notices) []approval.Notice {
 	all := slices.Concat(n.NewlyWaiting, n.Reminders, n.Escalations, n.Remarks)
 	seen := map[string]bool{}
@@ -101,7 +101,8 @@ func fieldsOf(c shown.Call) (list []shown.Field) {
 	return list
 }
 
-// linkTo is the address at which people see a Call or, without one, a process; empty: the settings have none.
+// linkTo is the address at which people see a Call or, without a Call, a process. It is empty if the settings have no
+// address.
 func (s *Sender) linkTo(process, call string) string {
 	if call == "" && strings.Contains(s.link, "{call}") {
 		return ""

@@ -27,7 +27,7 @@ const (
 	// whsec_ and base64: signs the notices; several, separated by spaces, during a rotation
 	SecretVariable = "PROCESSIDEA_NOTIFY_SECRET"
 	FormatVariable = "PROCESSIDEA_NOTIFY_FORMAT" // one of formats
-	// where people look, with {process} in it; with {call}, each Call has a link of its own
+	// the page where people see a process, with {process} in it; with {call}, each Call has a link of its own
 	LinkVariable = "PROCESSIDEA_NOTIFY_LINK"
 )
 
@@ -53,7 +53,8 @@ type Sender struct {
 	now     func() time.Time
 }
 
-// maxReply bounds what an error quotes of a reply, in characters. It is struck first: half a secret would not be found.
+// maxReply bounds what an error quotes of a reply, in characters. Secrets are redacted before the cut, since half a
+// secret would not be found.
 const maxReply = 500
 
 // leastPart is the length from which a part of the address may be a secret by itself: shorter ones are words.
@@ -62,7 +63,7 @@ const leastPart = 12
 // timeout bounds one attempt.
 const timeout = 10 * time.Second
 
-// FromEnvironment makes the Sender that the variables describe; nil where none is wanted.
+// FromEnvironment makes the Sender that the variables describe; nil if they set no address.
 func FromEnvironment(getenv func(string) string) (*Sender, error) {
 	address := strings.TrimSpace(getenv(URLVariable))
 	var wrong []error
@@ -70,7 +71,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 		LinkVariable: linkReplacer("p", "c").Replace(getenv(LinkVariable))} {
 		if u, err := url.Parse(at); at != "" &&
 			(err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
-			wrong = append(wrong, fmt.Errorf("notify: read %s: not an http or https URL", name)) // it may hold a secret
+			wrong = append(wrong, fmt.Errorf("notify: read %s: not an http or https URL", name)) // it may be secret
 		}
 	}
 	s := &Sender{url: address, format: cmp.Or(getenv(FormatVariable), FormatJSON), link: getenv(LinkVariable),
@@ -86,7 +87,7 @@ func FromEnvironment(getenv func(string) string) (*Sender, error) {
 		return nil, err
 	}
 	u, _ := url.Parse(address) // it was parsed above
-	// Of an address like Slack's the path is the secret, of others a part of the query.
+	// In an address like Slack's the path is the secret; in others a part of the query is.
 	secrets := map[string]string{URLVariable: address, "path": u.EscapedPath(), "query": u.RawQuery}
 	secrets["password"], _ = u.User.Password()
 	for n, part := range strings.FieldsFunc(u.EscapedPath()+"/"+u.RawQuery, func(r rune) bool {

@@ -21,14 +21,14 @@ func readKeys(text string) (keys []*webhook.Webhook, err error) {
 			return nil, fmt.Errorf("notify: read %s: secret %d must be %s and 24 to 64 bytes in base64", SecretVariable,
 				n+1, secretPrefix)
 		}
-		key, _ := webhook.NewWebhookRaw(secret) // it takes any
+		key, _ := webhook.NewWebhookRaw(secret) // it accepts any bytes
 		keys = append(keys, key)
 	}
 	return keys, nil
 }
 
-// sign sets the headers of Standard Webhooks (standardwebhooks.com). Without a secret there is no signature: Slack's
-// address is one itself.
+// sign sets the headers of Standard Webhooks (standardwebhooks.com). Without a secret there is no signature, as for
+// Slack, whose address is a secret itself.
 func (s *Sender) sign(h http.Header, id string, body []byte) {
 	now := s.now()
 	h.Set(webhook.HeaderWebhookID, id)

@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Store holds the large payloads, and the keys.
 	Store *blobs.Store
-	// Origins are the origins of pages that may send requests, such as https://temporal.example.com. None: pages from
-	// this machine.
+	// Origins are the origins of pages that may send requests, such as https://temporal.example.com. If there are none,
+	// pages from this machine may.
 	Origins []string
 	// Token is the bearer token that a request must carry; empty: only pages may send requests.
 	Token string
@@ -29,7 +29,7 @@ type Options struct {
 // maxBody bounds a request in bytes: a page of history is far smaller.
 const maxBody = 64 << 20
 
-// Handler serves /encode, /decode and /download as the Temporal SDK has them.
+// Handler serves the Temporal SDK's endpoints /encode, /decode and /download.
 func Handler(o Options) (http.Handler, error) {
 	for _, origin := range o.Origins {
 		if err := access.CheckOrigin(origin); err != nil {
@@ -63,7 +63,7 @@ func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case r.Method == http.MethodOptions:
-		// Browsers ask without the token whether they may ask with it.
+		// Before a request with the token, browsers ask without it whether they may send the request.
 		w.WriteHeader(http.StatusNoContent)
 	case d.Token != "" && !equalConstantTime(r.Header.Get("Authorization"), "Bearer "+d.Token):
 		w.Header().Set("WWW-Authenticate", "Bearer")
@@ -73,8 +73,8 @@ func (d *originGuard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allows reports whether the page that asks, as the browser names it, may ask. Programs ask from no page: they need the
-// token.
+// allows reports whether a page of this origin, as the browser names it, may send requests. Programs send no origin;
+// they need the token.
 func (d *originGuard) allows(r *http.Request, origin string) bool {
 	switch {
 	case origin == "":
@@ -82,7 +82,7 @@ func (d *originGuard) allows(r *http.Request, origin string) bool {
 	case len(d.Origins) > 0:
 		return slices.Contains(d.Origins, origin)
 	}
-	// A page of a host whose name was made to lead here comes from elsewhere all the same.
+	// The host is checked too: a foreign page's host name may have been made to resolve to this machine.
 	return isLocal(origin) && isLocal("http://"+r.Host)
 }
 

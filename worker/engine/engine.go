@@ -69,7 +69,7 @@ type Parts struct {
 	Interceptors []interceptor.WorkerInterceptor
 	// Getenv is the environment that fills in what is missing; nil: os.Getenv.
 	Getenv func(string) string
-	// checked: Check has found nothing.
+	// checked: Check has found no invalid setting.
 	checked bool
 }
 
@@ -92,8 +92,9 @@ func (p Parts) lookupEnv() func(string) (string, bool) {
 }
 
 // FromEnvironment fills in what is missing: the built-in tools, an HTTP client for the hosts that
-// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names, MCP servers there and those whose
-// commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL name.
+// PROCESSIDEA_HTTP_ALLOW names, with the secrets that PROCESSIDEA_TOOL_SECRETS names, MCP servers on those hosts and
+// those whose commands PROCESSIDEA_MCP_COMMANDS lists, and the LLM that OPENAI_BASE_URL, OPENAI_API_KEY and
+// OPENAI_MODEL name.
 func (p Parts) FromEnvironment() Parts {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
@@ -150,7 +151,7 @@ func NewWorker(c client.Client, p Parts) (worker.Worker, error) {
 	return &running{Worker: w, requests: requests, fatal: fatal, mcp: p.MCP, orphans: watch, holdUps: held.Watch}, nil
 }
 
-// holdUps keeps which processes the worker holds up.
+// holdUps makes the Keeper of the processes that the worker holds up.
 func (p Parts) holdUps(c client.Client) *holdups.Keeper {
 	tell := func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error {
 		return c.SignalWorkflow(ctx, process, "", protocol.SignalWorkerHoldUp, s)
@@ -165,8 +166,7 @@ func (p Parts) holdUps(c client.Client) *holdups.Keeper {
 	return holdups.New(o)
 }
 
-// Check fills in what is missing, and refuses settings that cannot be meant, all of them at once: before anything is
-// started with them.
+// Check fills in what is missing, and returns one error for all invalid settings, before anything is started with them.
 func (p Parts) Check() (Parts, error) {
 	if p.checked {
 		return p, nil
@@ -192,7 +192,7 @@ func (p Parts) Check() (Parts, error) {
 	return p, err
 }
 
-// logSettings logs what follows from settings that were found sound.
+// logSettings logs what follows from valid settings.
 func (p Parts) logSettings() {
 	anywhere, _ := httptool.ReadSecretNames(p.getenv(httptool.SecretsVariable))
 	if len(anywhere) > 0 {
@@ -211,8 +211,8 @@ func (p Parts) logSettings() {
 	p.Log.Info("checking signed decisions", "keys", p.Deciders.Place())
 }
 
-// running is a worker with what goes on beside it: it serves the task queue of Requests, looks for instances whose
-// process is gone, and after what holds processes up, and ends the sessions with MCP servers when it has stopped.
+// running is a worker with what runs beside it. It also serves the task queue of Requests, looks for instances whose
+// process is gone, reports what holds processes up, and ends the sessions with MCP servers when it has stopped.
 type running struct {
 	worker.Worker
 	requests         worker.Worker

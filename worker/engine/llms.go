@@ -54,7 +54,7 @@ func checkLLMServers(servers map[string]llm.Config) error {
 	return errors.Join(wrong...)
 }
 
-// newLLMServers makes the Clients of servers, which share their limits with other workers'.
+// newLLMServers makes the Clients of servers. They share their limits with the Clients of other workers.
 func newLLMServers(servers map[string]llm.Config, longestPause time.Duration,
 	shared func(name string) llm.SharedRate) (map[string]*llm.Client, error) {
 	clients := make(map[string]*llm.Client, len(servers))

@@ -30,15 +30,15 @@ type Limits struct {
 	Calls           int     // as activities
 	PureCalls       int     // as local activities; a burst of them counts as one
 	EagerCalls      int     // of one workflow task, run by the same worker
-	CallsPerSecond  float64 // Calls that begin, over all workers, and as many Requests
+	CallsPerSecond  float64 // Calls that begin, and as many Requests, over all workers
 	MoneyADay       float64 // dollars that Requests cost, over all workers
 	MaxResult       int     // bytes of one Call's result
 	Memory          int64   // bytes that Calls and Requests hold together, about; 0: memory.DefaultBudget
 	WorkflowTasks   int     // at least 2
 	WorkflowPollers int     // at least 2
 	ActivityPollers int
-	// LostAfter is the time without a heartbeat after which its activities count as lost; 0: protocol.HeartbeatTimeout,
-	// which is the minimum.
+	// LostAfter is the time without a heartbeat after which the worker's activities count as lost; 0:
+	// protocol.HeartbeatTimeout, which is the minimum.
 	LostAfter time.Duration
 	// LLMPatience is how long Requests are retried while an LLM's server is unavailable, unless the Idea sets it; 0:
 	// activities.DefaultLLMPatience. LLMPause is the longest pause between two attempts; 0: llm.DefaultLongestPause.
@@ -63,7 +63,7 @@ const (
 	PauseVariable    = "PROCESSIDEA_LLM_PAUSE"
 )
 
-// MinPatience and MinPause are the least of them.
+// MinPatience and MinPause are the minima of Limits.LLMPatience and Limits.LLMPause.
 const (
 	MinPatience = time.Second
 	MinPause    = 10 * time.Millisecond
@@ -93,7 +93,8 @@ func EmbeddedLimitsIn(getenv func(string) string) (_ Limits, err error) {
 	return l, bad
 }
 
-// activitySlots are the slots that Requests and Calls share: neither can take all of them from the other.
+// activitySlots is the number of slots that Requests and Calls share. It is the sum of both limits, so that neither can
+// take all slots from the other.
 func (l Limits) activitySlots() int {
 	if l.Calls == 0 {
 		return 0
@@ -111,8 +112,8 @@ func (l Limits) hasManySlots() bool {
 func (p Parts) options() worker.Options {
 	lostAfter := cmp.Or(p.Limits.LostAfter, protocol.HeartbeatTimeout)
 	o := worker.Options{
-		// One that has not come through for LostAfter makes the SDK cancel the activity: a server may take its time,
-		// but not longer.
+		// If no heartbeat reaches the server for LostAfter, the SDK cancels the activity: a slow server has that much
+		// time.
 		MaxHeartbeatThrottleInterval:     protocol.HeartbeatInterval(lostAfter),
 		DefaultHeartbeatThrottleInterval: protocol.HeartbeatInterval(lostAfter),
 		// Workflow code here takes milliseconds; a machine that does other things too may stop it for longer.
@@ -137,12 +138,12 @@ func (p Parts) options() worker.Options {
 	return o
 }
 
-// requestOptions are those of the task queue of Requests: the server lets as many through as OPENAI_RPM says, over all
-// workers. The LLM's client holds back what one attempt sends more than once.
+// requestOptions are the options of the task queue of Requests. The server dispatches as many Requests as OPENAI_RPM
+// says, over all workers. If one attempt sends several HTTP requests, the LLM's client delays the further ones.
 func (p Parts) requestOptions(o worker.Options) worker.Options {
 	o.DisableWorkflowWorker = true
 	o.MaxConcurrentActivityExecutionSize, o.MaxConcurrentActivityTaskPollers = p.Limits.Requests, 0
-	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // what is wrong with it was said
+	perMinute, _ := strconv.ParseFloat(p.LLM.RPM, 64) // Check has returned its errors
 	if calls := o.TaskQueueActivitiesPerSecond; perMinute > 0 && (calls == 0 || perMinute/60 < calls) {
 		o.TaskQueueActivitiesPerSecond = perMinute / 60
 	}
@@ -151,7 +152,7 @@ func (p Parts) requestOptions(o worker.Options) worker.Options {
 
 func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 	a := &activities.Activities{}
-	// The task queue keeps the Requests a minute of this one.
+	// The rate of the task queue limits the Requests a minute of this LLM, so only its tokens share a limit.
 	p.LLM.LongestPause, p.LLM.SharedTokens = p.Limits.LLMPause, a.SharedRate("_tokens/")
 	asked, err := llm.New(p.LLM)
 	if err != nil {
@@ -174,7 +175,7 @@ func (p Parts) activities(c client.Client) (*activities.Activities, error) {
 		SaveActions: p.Limits.SaveActions, GatherReports: p.Limits.hasManySlots(), DailyBudget: p.Limits.MoneyADay,
 		Memory: memory.NewBudget(cmp.Or(p.Limits.Memory, memory.DefaultBudget)),
 	}
-	known := processes.New(c, "", p.Store) // who asks a workflow by its id needs no namespace
+	known := processes.New(c, "", p.Store) // queries by workflow id need no namespace
 	a.PendingApprovals = func(ctx context.Context, process string) ([]protocol.Approval, error) {
 		return known.Process(process).Approvals(ctx)
 	}

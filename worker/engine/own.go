@@ -16,7 +16,8 @@ type Additions struct {
 	Runners map[ideafile.ToolKind]runner.Runner
 }
 
-// Register registers Go functions as tools. A name that is taken or unfit, and a type without a JSON Schema, panics.
+// Register registers Go functions as tools. It panics on a name that is taken or unfit, and on a type without a JSON
+// Schema.
 func (o *Additions) Register(register func(*tools.Registry)) {
 	if o.Tools == nil {
 		o.Tools = tools.NewRegistry()
@@ -32,7 +33,7 @@ func (o *Additions) AddRunner(kind ideafile.ToolKind, x runner.Runner) {
 	o.Runners[kind] = x
 }
 
-// With adds what a program of one's own brings to what the environment gives. It panics on a tool whose name is taken.
+// With adds a custom program's Tools and runners to those of the environment. It panics on a tool whose name is taken.
 func (p Parts) With(own Additions) Parts {
 	p = p.FromEnvironment()
 	p.Tools.Include(own.Tools)

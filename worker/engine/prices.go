@@ -9,10 +9,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// PricesVariable names the file with the prices of LLMs: a JSON object as config.prices of an Idea.
+// PricesVariable names the file with the prices of LLMs: a JSON object in the form of an Idea's config.prices.
 const PricesVariable = "PROCESSIDEA_PRICES"
 
-// pricesFromFile reads the prices of a file; nil without a name.
+// pricesFromFile reads the prices of a file. Without a name, it returns nil.
 func pricesFromFile(name string) (price.List, error) {
 	if name == "" {
 		return nil, nil

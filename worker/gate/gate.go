@@ -19,7 +19,7 @@ import (
 	"processidea/store/blobs"
 )
 
-// Workflow is the type under which the gate is started. It takes nothing, and gives a Report.
+// Workflow is the workflow type under which the gate is started. It has no input, and returns a Report.
 const Workflow = "Gate"
 
 const activityType = "CheckVersion"
@@ -34,8 +34,7 @@ type Options struct {
 	Ideas string
 	// Tools are the Tools of this worker.
 	Tools ideafiles.Tools
-	// Histories is the number of histories to replay: of running workflows, and as many of ended ones, the latest
-	// first.
+	// Histories is the number of histories to replay of running workflows, and as many of ended ones, the latest first.
 	Histories int
 	Log       *slog.Logger
 }
@@ -44,7 +43,7 @@ type Options struct {
 type Report struct {
 	Ideas     int `json:"ideas"`     // that were checked and simulated
 	Histories int `json:"histories"` // that were replayed
-	// Problems are why the version is refused; none: it fits.
+	// Problems are the reasons for refusing the version; without any, the version fits.
 	Problems []string `json:"problems,omitempty"`
 }
 

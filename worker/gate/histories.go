@@ -22,8 +22,7 @@ import (
 	"processidea/workflows"
 )
 
-// replayHistories replays the latest histories of processes and instances: of those that run, and of those that have
-// ended.
+// replayHistories replays the latest histories of running and of ended processes and instances.
 func (o Options) replayHistories(ctx context.Context, r *Report) error {
 	for _, state := range []string{"=", "!="} {
 		query := fmt.Sprintf(`WorkflowType IN ('%s', '%s') AND ExecutionStatus %s 'Running'`, protocol.ProcessType,
@@ -51,7 +50,7 @@ func (o Options) replayHistories(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// replay holds one history against the code of this version.
+// replay replays one history with the code of this version.
 func (o Options) replay(ctx context.Context, e workflow.Execution, r *Report) error {
 	activity.RecordHeartbeat(ctx, e.ID)
 	h := &historypb.History{}

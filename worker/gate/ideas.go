@@ -13,7 +13,7 @@ import (
 	"processidea/model/loop"
 )
 
-// maxSimulationTime is how long one may take: nothing in it takes long by itself.
+// maxSimulationTime is how long a simulation may take: nothing in it takes long by itself.
 const maxSimulationTime = 5 * time.Minute
 
 // checkIdeas checks and simulates every Idea file of the folder.
@@ -40,7 +40,8 @@ func (o Options) checkIdeas(ctx context.Context, r *Report) error {
 	return nil
 }
 
-// prepare gives the simulation of Idea files that this version can run without playing anything: every Tool is there.
+// prepare returns the simulation of Idea files, after a check that this version has every Tool, and so could run them
+// for real.
 func (o Options) prepare(s ideafiles.Source) (*simulation.Prepared, error) {
 	_, problems, err := ideafiles.Load(s, o.Tools)
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	minDuration    = 2 * time.Second  // how long a cause lasts before it is reported
 	goneAfter      = 15 * time.Second // how long without a failure before a cause counts as gone
 	reportInterval = 5 * time.Minute  // between two reports to a process
-	askInterval    = 30 * time.Second // between two questions to Temporal, of which one may fail
-	askTimeout     = 10 * time.Second // of one
+	askInterval    = 30 * time.Second // between two questions to Temporal; one of two may fail
+	askTimeout     = 10 * time.Second // for one question to Temporal
 )
 
 // Options are the dependencies of a Keeper.
@@ -34,8 +34,8 @@ type Options struct {
 	CheckStore func(context.Context) error
 	// Signal signals a process.
 	Signal func(ctx context.Context, process string, s protocol.WorkerHoldUpSignal) error
-	// InTemporal lists what Temporal alone knows of, by process; nil: it is not asked. What names its process as held
-	// up goes to the log and the metrics alone: that process hears nothing.
+	// InTemporal lists what only Temporal knows, by process; if it is nil, Temporal is not asked. A HeldUp whose
+	// Process is that process goes only to the log and the metrics: the process cannot handle signals.
 	InTemporal func(context.Context) (map[string][]turn.HeldUp, error)
 	// Observe receives the number of processes that a cause holds up; nil: none.
 	Observe func(cause string, processes int)
@@ -61,9 +61,9 @@ func (at key) isOfStore() bool {
 type holdUp struct {
 	turn.HeldUp
 	err        error
-	latest     time.Time // when it was found last, or until when it counts as found
+	latest     time.Time // when it was found last, or, in the future, until when it counts as found
 	reportedAt time.Time // when it was reported to the process last; zero: never
-	// until is when it counts as gone, if others report it to the process; zero: the Keeper reports it.
+	// until is when the hold-up counts as gone, if others report it to the process; zero: the Keeper reports it.
 	until time.Time
 }
 
@@ -72,7 +72,7 @@ func New(o Options) *Keeper {
 	return &Keeper{Options: o, held: map[key]*holdUp{}, observed: map[string]int{}}
 }
 
-// StoreFailed notes that something of a process could not be written, or read.
+// StoreFailed notes that a value of a process could not be written or read.
 func (k *Keeper) StoreFailed(process string, err error) {
 	h := ofStore(err)
 	if process == "" || h.Cause == "" {
@@ -82,7 +82,7 @@ func (k *Keeper) StoreFailed(process string, err error) {
 	k.note(process, h, err, now, now)
 }
 
-// note notes a hold-up that counts until goneAfter the latest time.
+// note records a hold-up that counts until goneAfter has passed since latest.
 func (k *Keeper) note(process string, h turn.HeldUp, err error, now, latest time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -95,7 +95,7 @@ func (k *Keeper) note(process string, h turn.HeldUp, err error, now, latest time
 	known.err, known.latest, known.Process = err, latest, h.Process
 }
 
-// askTemporal asks what Temporal alone knows of, from time to time.
+// askTemporal asks, once per askInterval, what only Temporal knows.
 func (k *Keeper) askTemporal(ctx context.Context, now time.Time) {
 	if k.InTemporal == nil || now.Sub(k.askedAt) < askInterval {
 		return
@@ -158,7 +158,7 @@ func (k *Keeper) look(ctx context.Context, now time.Time) {
 	k.observe()
 }
 
-// reportedHoldUps lists the hold-ups that the Keeper reports, and drops expired ones of others.
+// reportedHoldUps lists the hold-ups that the Keeper reports. It drops expired ones that others report.
 func (k *Keeper) reportedHoldUps(now time.Time) (list []key) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -202,13 +202,13 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 			"mend", seen.Remedy, "error", seen.err)
 	}
 	var err error
-	if seen.Process != at.process { // else it hears nothing
+	if seen.Process != at.process { // else it cannot handle signals
 		err = k.Signal(ctx, at.process, signal)
 	}
 	var none *serviceerror.NotFound
 	switch ended := errors.As(err, &none); {
 	case err != nil && !ended:
-		return // it is reported in the next look
+		return // it is reported by the next look
 	case ended:
 		k.ForgetWait(at.process, at.cause)
 	case signal.HeldUp == nil:
@@ -221,8 +221,7 @@ func (k *Keeper) reportHoldUp(ctx context.Context, at key, now time.Time, away e
 	}
 }
 
-// isPersistent reports whether a cause is more than one thing that went wrong: the store takes nothing now, or failed
-// again.
+// isPersistent reports whether a cause is more than a single failure: the store cannot be written now, or failed again.
 func (h *holdUp) isPersistent(now time.Time, away error) bool {
 	if away == nil {
 		now = h.latest

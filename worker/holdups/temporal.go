@@ -18,21 +18,21 @@ import (
 	"processidea/protocol"
 )
 
-// This file finds what Temporal alone knows: an activity that somebody paused there (temporal activity pause) simply
-// begins no more, and a workflow that is paused there, or whose tasks fail, tells nobody.
+// This file finds what only Temporal knows: an activity that somebody paused there (temporal activity pause) simply
+// does not begin any more, and a workflow that is paused there, or whose tasks fail, can report nothing.
 
 const (
-	// The search attribute of activities that are paused. Servers that lack one refuse a query for it.
+	// The search attribute of paused activities. Servers without this attribute refuse a query for it.
 	pauseAttribute = "TemporalPauseInfo"
 	pausedActivity = "property:activityType="
 	// maxInTemporal bounds how many workflows are looked at.
 	maxInTemporal = 1000
 )
 
-// InTemporal lists what Temporal knows of that holds processes up, by the process that hears of it: the one of the
-// activity, or the one above a workflow that is paused whole, or whose tasks fail. A process with none above it hears
-// nothing: what is listed of it names it. activities are their names: asked for all that stands in the attribute, a
-// server may have to read all that runs.
+// InTemporal lists what only Temporal knows of that holds processes up, by the process that is informed. That is the
+// process of a paused activity; for a workflow that is paused as a whole, or whose tasks fail, it is the process above
+// the workflow. A process without one above cannot be informed: its HeldUp names it in Process. activities are the
+// names of all activities: a query for any entry of the attribute could make a server read all running workflows.
 func InTemporal(ctx context.Context, c client.Client, activities []string) (map[string][]turn.HeldUp, error) {
 	found := map[string][]turn.HeldUp{}
 	pauses := jsonval.Map(activities, func(name string) string { return pausedActivity + name })
@@ -63,7 +63,7 @@ func InTemporal(ctx context.Context, c client.Client, activities []string) (map[
 	return found, nil
 }
 
-// processOf is the process of a workflow: its own, or the one of an instance.
+// processOf returns the id of a workflow's process: the workflow's own, or for an instance the id of its process.
 func processOf(e *workflowpb.WorkflowExecutionInfo) string {
 	id := e.GetExecution().GetWorkflowId()
 	if e.GetType().GetName() == protocol.InstanceType {
@@ -72,7 +72,7 @@ func processOf(e *workflowpb.WorkflowExecutionInfo) string {
 	return id
 }
 
-// entriesOf reads an attribute. It stays, empty, when what it told of is over.
+// entriesOf reads a list attribute. The attribute stays, empty, when what it listed is over.
 func entriesOf(e *workflowpb.WorkflowExecutionInfo, attribute string) (entries []string) {
 	_ = converter.GetDefaultDataConverter().FromPayload(
 		e.GetSearchAttributes().GetIndexedFields()[attribute], &entries)
@@ -99,7 +99,7 @@ func failingTasks(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.H
 	return toldAbove(e, func(what string) turn.HeldUp { return turn.WorkerFails("continue " + what) })
 }
 
-// toldAbove gives what is to be told of a workflow that hears nothing, and the process above it.
+// toldAbove returns the HeldUp of a workflow that cannot handle signals, and the process above, which is informed.
 func toldAbove(e *workflowpb.WorkflowExecutionInfo, tell func(what string) turn.HeldUp) (string, turn.HeldUp) {
 	id, process := e.GetExecution().GetWorkflowId(), processOf(e)
 	if id == process {

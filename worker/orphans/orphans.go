@@ -1,8 +1,8 @@
 // Package orphans ends instances, parts and delegates whose process is gone: terminated, deleted, or ended without
-// them. Temporal does not notify a child of that: children are started to outlive a run of their process, since the
-// parent close policy is applied at continue-as-new too. Where actions are billed, a timer in each child would cost
-// more the longer it waits. So workers check all children together from time to time, by requests that a hosted server
-// does not bill.
+// them. Temporal does not notify a child of its process's end: children are started to outlive a run of their process,
+// since the parent close policy is applied at continue-as-new too. Where actions are billed, a timer in each child
+// would cost more the longer it waits. So workers check all children together from time to time, by requests that a
+// hosted server does not bill.
 //
 // Invariant: a workflow is ended only if it is certain that its process is gone. Visibility, which may be late, only
 // lists the children.
@@ -29,18 +29,18 @@ import (
 )
 
 const (
-	firstLook = 5 * time.Minute // at the latest, so that workers that start together do not all look at the same time
+	firstLook = 5 * time.Minute // the first look is at a random time before, so that workers do not all look at once
 	interval  = time.Hour
 	pageSize  = 1000
 	// lookTimeout bounds one look.
 	lookTimeout = 10 * time.Minute
 )
 
-// Watch looks until ctx ends.
+// Watch looks for orphans until ctx ends.
 func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	for wait := rand.N(firstLook); pause.For(ctx, wait) == nil; wait = interval - interval/10 + rand.N(interval/5) {
 		var n int
-		err := safego.Run("orphans.look", func() (err error) { // the next look may see otherwise
+		err := safego.Run("orphans.look", func() (err error) { // after a panic, the next look may succeed
 			n, err = CancelOrphans(ctx, c)
 			return err
 		})
@@ -53,8 +53,8 @@ func Watch(ctx context.Context, c client.Client, log *slog.Logger) {
 	}
 }
 
-// CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. What it does
-// not reach, they end themselves: a part its instances, an instance its delegates.
+// CancelOrphans cancels every instance, part and delegate whose process is gone, and returns their number. The
+// cancelled workflows end the rest themselves: a part its instances, an instance its delegates.
 func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err error) {
 	ctx, done := context.WithTimeout(ctx, lookTimeout)
 	defer done()
@@ -83,14 +83,14 @@ func CancelOrphans(ctx context.Context, c client.Client) (cancelled int, err err
 	}
 }
 
-// seeker remembers in one look which processes are gone.
+// seeker remembers, during one look, which processes are gone.
 type seeker struct {
 	client client.Client
 	gone   map[string]bool // by id and run of the workflow that started the child
 }
 
-// endIfOrphaned cancels the run of a child that was seen. Another run, which may belong to another process by now, is
-// none of its business.
+// endIfOrphaned cancels the listed run of a child if its process is gone. It never cancels another run of that id,
+// which may belong to another process by now.
 func (s *seeker) endIfOrphaned(ctx context.Context, child *workflowpb.WorkflowExecutionInfo) (bool, error) {
 	parent, of := child.GetParentExecution(), child.GetExecution()
 	if !startedByUs(parent, of) {
@@ -128,8 +128,8 @@ func startedByUs(parent, child *commonpb.WorkflowExecution) bool {
 		(isInstance && protocol.IsDelegateOf(child.GetWorkflowId(), process))
 }
 
-// isGone reports whether the workflow is gone that a run belonged to: none of its id runs, or one that began with
-// another run.
+// isGone reports whether the workflow that a run belonged to is gone: no workflow of its id runs, or one that began
+// with another run.
 func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (bool, error) {
 	now, err := s.describe(ctx, run.GetWorkflowId(), "")
 	if err != nil || now == nil || !protocol.IsOpen(now.GetStatus()) {
@@ -145,7 +145,7 @@ func (s *seeker) isGone(ctx context.Context, run *commonpb.WorkflowExecution) (b
 	return then.GetFirstRunId() != "" && then.GetFirstRunId() != now.GetFirstRunId(), nil
 }
 
-// describe returns nil where there is no such workflow.
+// describe returns nil if there is no such workflow.
 func (s *seeker) describe(ctx context.Context, id, run string) (*workflowpb.WorkflowExecutionInfo, error) {
 	d, err := s.client.DescribeWorkflowExecution(ctx, id, run)
 	var none *serviceerror.NotFound

@@ -30,7 +30,7 @@ var errUsage = errors.New("bad usage")
 // errUnreachable marks errors of a server that does not answer.
 var errUnreachable = errors.New("unreachable")
 
-// Execute runs the worker with these arguments until SIGTERM or SIGINT, and gives the program's exit code.
+// Execute runs the worker with these arguments until SIGTERM or SIGINT, and returns the program's exit code.
 func Execute(args []string, out, err io.Writer, options ...Option) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -43,8 +43,8 @@ func Execute(args []string, out, err io.Writer, options ...Option) int {
 	return exitCode(c.ExecuteContext(ctx), err)
 }
 
-// Command is the worker as a command, which another program can have among its own. It logs to the writer. ExitCode
-// gives the exit code for its error.
+// Command returns the worker as a command, which another program can add to its own. It logs to the writer. ExitCode
+// returns the exit code for the command's error.
 func Command(log io.Writer, options ...Option) *cobra.Command {
 	return command(os.LookupEnv, func(ctx context.Context, s settings, wrong error) error {
 		for _, o := range options {
@@ -54,7 +54,7 @@ func Command(log io.Writer, options ...Option) *cobra.Command {
 	})
 }
 
-// command reads the settings and hands them on, with what is wrong with them.
+// command reads the settings, and passes them to then, with the errors in them.
 func command(lookup func(string) (string, bool), then func(context.Context, settings, error) error) *cobra.Command {
 	s := defaultSettings()
 	c := &cobra.Command{
@@ -116,7 +116,7 @@ func exitCode(err error, to io.Writer) int {
 	return ExitCode(err)
 }
 
-// ExitCode gives the program's exit code for an error of the worker: 0 without one, 2 for bad usage, 4 where Temporal
+// ExitCode returns the program's exit code for an error of the worker: 0 without one, 2 for bad usage, 4 if Temporal
 // cannot be reached, else 1.
 func ExitCode(err error) int {
 	switch {

@@ -3,8 +3,8 @@
 // WithRunner) to add Tools and kinds of Tools.
 //
 // Invariants:
-//   - /healthz answers as long as the program is alive; /readyz only while Temporal and the store answer and Calls are
-//     polled for, and never while the program drains.
+//   - /healthz answers as long as the program is alive; /readyz only while Temporal and the store answer and the
+//     program polls for Calls, and never while it drains.
 //   - The first SIGTERM or SIGINT drains, the second ends immediately.
 //   - Exit codes: 0 stopped, 1 failed, 2 bad usage, 4 Temporal cannot be reached.
 package service

@@ -54,7 +54,7 @@ func (s *service) endpoints() http.Handler {
 	return mux
 }
 
-// writeAnswer is for programs by its status, and for people by its text.
+// writeAnswer writes an answer: programs read its HTTP status, people its text.
 func writeAnswer(w http.ResponseWriter, code int, status string, troubles []string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

@@ -9,7 +9,8 @@ import (
 	"processidea/gateway/server"
 )
 
-// serveGateway answers HTTP beside the work, where an address is given. The worker goes on without it when it breaks.
+// serveGateway serves the HTTP API beside the work, if an address is set. If the gateway fails later, the worker goes
+// on.
 func (s *service) serveGateway(ctx context.Context) error {
 	if s.gateway == "" {
 		return nil

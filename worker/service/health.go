@@ -38,7 +38,7 @@ type condition struct {
 	check func(context.Context) error
 	// isOptional: the worker is ready without it, but reports it.
 	isOptional bool
-	// logs: it logs by itself how it stands.
+	// logs: the condition logs its own changes, so that watch does not.
 	logs bool
 
 	mu  sync.Mutex
@@ -81,7 +81,7 @@ func (h *health) failedConditions(ctx context.Context) (ready bool, all []string
 // checkInterval is the pause between two looks at the conditions.
 const checkInterval = 5 * time.Second
 
-// watch logs the conditions that have failed twice in a row, and those that hold again.
+// watch logs the conditions that have failed reportAfter times in a row, and those of them that are met again.
 func (h *health) watch(ctx context.Context, log *slog.Logger) {
 	failed := map[string]int{}
 	for pause.For(ctx, checkInterval) == nil {
@@ -136,10 +136,10 @@ func (s *service) checkTemporal(ctx context.Context) error {
 	return nil
 }
 
-// storeCheckInterval is how often the store is tried, which costs money where it is a bucket.
+// storeCheckInterval is how often the store is checked, which costs money if it is a bucket.
 const storeCheckInterval = 15 * time.Second
 
-// buildCheckInterval is how often it is asked which build is current.
+// buildCheckInterval is how often the worker asks which build is current.
 const buildCheckInterval = 30 * time.Second
 
 // checkCurrentBuild checks that new work goes to this build. It passes if the deployment does not exist yet.

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 )
 
-// logger writes what the settings ask for.
+// logger returns the logger that the settings describe.
 func (s settings) logger(to io.Writer) *slog.Logger {
 	o := &slog.HandlerOptions{Level: s.logLevel}
 	if s.logFormat == "json" {

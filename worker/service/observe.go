@@ -25,7 +25,7 @@ func (s *service) startMetrics(context.Context) (err error) {
 // flushTimeout bounds the sending of the last spans.
 const flushTimeout = 5 * time.Second
 
-// startTraces begins traces, where the environment asks for them.
+// startTraces begins to send traces, if the environment asks for them.
 func (s *service) startTraces(ctx context.Context) (err error) {
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { s.log.Warn("telemetry", "error", err) }))
 	s.traces, err = telemetry.NewTraces(ctx, s.temporal.Namespace, os.Getenv)

@@ -12,7 +12,7 @@ import (
 )
 
 // polls knows whether this worker polls for work, and whether the polls succeed. A fully occupied worker does not poll,
-// so that only its first poll is required.
+// so that only a first poll is required.
 type polls struct {
 	mu    sync.Mutex
 	kinds map[string]*polling
@@ -25,23 +25,22 @@ type polling struct {
 	err    error
 }
 
-// pollKinds are the kinds: gRPC method, and what is polled for.
+// pollKinds are the gRPC methods that poll, and what each polls for.
 var pollKinds = []struct{ method, what string }{
 	{workflowservice.WorkflowService_PollWorkflowTaskQueue_FullMethodName, "workflow tasks"},
 	{workflowservice.WorkflowService_PollActivityTaskQueue_FullMethodName, "Calls and Requests"},
 }
 
-// pollSettleTime is how long a poll must be under way to count as one that the server has taken. It waits for work
-// there.
+// pollSettleTime is how long a poll must be under way to count as accepted by the server, where it waits for work.
 const pollSettleTime = 2 * time.Second
 
-// dialOption has every poll of a client noted.
+// dialOption makes a client record every poll.
 func (p *polls) dialOption() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		p.begin(method)
 		err := invoker(ctx, method, req, reply, cc, opts...)
-		if ctx.Err() == nil { // else it was this worker that hung up
+		if ctx.Err() == nil { // else this worker itself ended the poll
 			p.end(method, err)
 		}
 		return err

@@ -15,8 +15,8 @@ import (
 	"processidea/internal/flags"
 )
 
-// readyVerb asks a worker that runs beside it, for the health check of a container that has no other program to ask
-// with.
+// readyVerb returns the verb that asks a worker on this machine. It is for the health check of a container that has no
+// other program to ask with.
 func readyVerb(lookup func(string) (string, bool)) *cobra.Command {
 	s := defaultSettings()
 	c := &cobra.Command{
@@ -64,7 +64,7 @@ func askReady(ctx context.Context, listen string) error {
 	return nil
 }
 
-// reachableAddress gives the address under which one that listens there is reached from this machine.
+// reachableAddress returns the address at which this machine reaches a worker that listens at listen.
 func reachableAddress(listen string) (string, error) {
 	if listen == "" {
 		return "", errors.New("it has no address to ask: set --listen")

@@ -46,15 +46,15 @@ type service struct {
 	namespace string
 	worker    worker.Worker
 	cleanups  []func()
-	// What judge read.
+	// What readSettings read.
 	temporal client.Options
 	parts    engine.Parts
 	served   server.Options // of the gateway
 }
 
-// run works until ctx ends, and then drains. wrong is what is known to be wrong with the settings.
+// run works until ctx ends, and then drains. wrong is the error that is already known in the settings.
 func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error {
-	slog.SetDefault(log) // for what panics, and for libraries
+	slog.SetDefault(log) // for panics, and for libraries
 	s := &service{settings: set, log: log, health: newHealth()}
 	defer s.close()
 	for _, why := range flags.Misspelled(os.Environ()) {
@@ -77,14 +77,14 @@ func run(ctx context.Context, set settings, wrong error, log *slog.Logger) error
 	return s.work(ctx)
 }
 
-// close lets go of everything, last first.
+// close runs the cleanups, the last first.
 func (s *service) close() {
 	for _, undo := range slices.Backward(s.cleanups) {
 		undo()
 	}
 }
 
-// readSettings reads all settings before anything is reached with them, and says all that are wrong.
+// readSettings reads all settings before any of them is used, and returns the errors of all.
 func (s *service) readSettings(ctx context.Context, wrong error) error {
 	all := []error{wrong}
 	note := func(err error) { all = append(all, err) }
@@ -137,7 +137,7 @@ func (s *service) storePlace() (string, error) {
 	return connect.StorePlace(data), err
 }
 
-// storePoll is how often a store that is away is looked for.
+// storePoll is how often an unavailable store is tried again.
 const storePoll = 2 * time.Second
 
 // waitForStore waits for a store that is unavailable, or in which this worker may not write: any process that it began

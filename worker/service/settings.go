@@ -50,18 +50,18 @@ type settings struct {
 // Option adds to a worker what no flag can.
 type Option func(*settings)
 
-// WithTools registers tools beside the built-in ones. A name that is taken, or unfit, panics.
+// WithTools registers tools beside the built-in ones. It panics on a name that is taken or unfit.
 func WithTools(register func(*tools.Registry)) Option {
 	return func(s *settings) { s.own.Register(register) }
 }
 
-// WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. A kind that is taken panics when
-// the worker starts.
+// WithRunner adds a kind of Tool: Tools with `_activity: {"<kind>": …}` are run by x. If the kind is taken, the worker
+// panics when it starts.
 func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
 
-// WithOwn adds what a program of one's own brings along.
+// WithOwn sets the Tools and runners of a custom program.
 func WithOwn(own engine.Additions) Option { return func(s *settings) { s.own = own } }
 
 // WithStore sets where the store is, a folder or a bucket's URL, in place of the environment. place is called when the
@@ -106,7 +106,7 @@ func (s *settings) declare(f *pflag.FlagSet) {
 	f.VisitAll(func(f *pflag.Flag) { f.Usage += " ($" + variableOf(f.Name) + ")" })
 }
 
-// The maxima of a worker's settings. No machine has more, or Temporal refuses it: a namespace allows 1,200 polls.
+// The maxima of a worker's settings. No machine has more, or Temporal refuses more: a namespace allows 1,200 polls.
 const (
 	maxNumber = 1_000_000
 	maxPolls  = 500
@@ -158,8 +158,8 @@ func (s *settings) declareBounded(f *pflag.FlagSet) {
 var standardVariables = map[string][]string{"deployment": {"TEMPORAL_DEPLOYMENT_NAME"},
 	"build-id": {"TEMPORAL_WORKER_BUILD_ID"}}
 
-// complete takes settings without a flag from the environment, and returns what is wrong, all of it. Empty means unset,
-// except for the address, which may be empty.
+// complete takes the settings whose flags are not given from the environment, and returns all errors together. Empty
+// means unset, except for the address, which may be empty.
 func (s *settings) complete(f *pflag.FlagSet, lookup func(string) (string, bool)) error {
 	var wrong []error
 	f.VisitAll(func(f *pflag.Flag) {

@@ -8,8 +8,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// stopOvertime is the time for the stop beyond the time to drain: workflow tasks end before Calls and Requests are
-// timed.
+// stopOvertime is the time for the stop beyond the time to drain, which begins only after the workflow tasks have
+// ended.
 const stopOvertime = 5 * time.Second
 
 // work runs the worker until ctx ends, or until it cannot go on.
@@ -41,8 +41,8 @@ func (s *service) work(ctx context.Context) error {
 	return s.drainAll(interrupt, ended)
 }
 
-// drainAll stops polling and waits for running work; what has not ended in time is left to another worker. It does not
-// wait for a tool that ignores the end of its context.
+// drainAll stops polling and waits for running work; work that has not ended in time is left to another worker. It does
+// not wait for a tool that ignores the end of its context.
 func (s *service) drainAll(interrupt chan any, ended <-chan error) error {
 	s.health.set(draining)
 	s.log.Info("draining", "longest", s.drain.String())

@@ -1,5 +1,5 @@
 // Package telemetry exports what a worker does: metrics in the form of Prometheus, and traces over OTLP. Metrics and
-// Traces both implement activities.Observer; Observed combines them.
+// Traces both implement activities.Observer; CombinedObserver combines them.
 //
 // Invariants:
 //   - Neither contains a prompt, a parameter, a result or an error's text.

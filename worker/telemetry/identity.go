@@ -17,7 +17,7 @@ type identity struct {
 	span  trace.SpanID // zero: any
 }
 
-// identityOf gives the identity of a part of a process; of no part, the process's own.
+// identityOf returns the identity of a part of a process, such as a Request; without a part, the process's own.
 func (t *Traces) identityOf(process string, part ...any) identity {
 	id := identity{trace: trace.TraceID(hashTexts("trace", t.namespace, process)[:16])}
 	id.span = trace.SpanID(hashTexts("span", t.namespace, process, fmt.Sprintln(part...))[:8])
@@ -36,7 +36,7 @@ func withIdentity(ctx context.Context, id identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }
 
-// ids gives spans the ids of their identity, and random ones to those that have none.
+// ids gives spans the ids of their identity, and random ids to spans without one.
 type ids struct{}
 
 func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {

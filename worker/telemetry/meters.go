@@ -35,7 +35,7 @@ type meters struct {
 	disagreed metric.Int64Counter
 }
 
-// newMeters makes the metrics. A name that OpenTelemetry does not take is its only error, and these are constants.
+// newMeters makes the metrics. Errors are ignored: OpenTelemetry refuses only invalid names, and these are constants.
 func newMeters(m metric.Meter) meters {
 	counter := func(name, what string) metric.Int64Counter {
 		c, _ := m.Int64Counter("processidea_"+name, metric.WithDescription(what))
@@ -78,7 +78,7 @@ func newMeters(m metric.Meter) meters {
 	}
 }
 
-// labels are the attributes of a measurement: a name and its value, and so on.
+// labels makes the attributes of a measurement from pairs of a name and its value.
 func labels(pairs ...string) metric.MeasurementOption {
 	var list []attribute.KeyValue
 	for pair := range slices.Chunk(pairs, 2) {
@@ -124,14 +124,14 @@ func (m *Metrics) Decision(d approval.Decision) {
 	m.meters.decided.Record(context.Background(), d.DecidedAt.Sub(d.WaitingSince).Seconds(), which)
 }
 
-// Rechecked counts instances that an LLM was asked about twice, and those that it decided otherwise about.
+// Rechecked counts the instances that an LLM was asked about twice, and those for which the answers differed.
 func (m *Metrics) Rechecked(llm, again string, instances, differed int) {
 	which := labels("llm", llm, "again", again)
 	m.meters.rechecked.Add(context.Background(), int64(instances), which)
 	m.meters.disagreed.Add(context.Background(), int64(differed), which)
 }
 
-// Call counts a Call when it is over, and one that comes again when it begins.
+// Call counts a Call when it ends. A repeated attempt is also counted when it begins.
 func (m *Metrics) Call(ctx context.Context, c activities.CallAttempt) (context.Context, func(outcome string)) {
 	began := time.Now()
 	if c.Attempt > 1 {

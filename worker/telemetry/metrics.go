@@ -26,10 +26,10 @@ type Metrics struct {
 	waiting  waitingReader
 }
 
-// latencyBuckets are for what takes from milliseconds to minutes.
+// latencyBuckets are upper bounds in seconds, for durations from milliseconds to minutes.
 var latencyBuckets = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600}
 
-// NewMetrics makes metrics that nobody has counted anything into.
+// NewMetrics makes metrics in which nothing is counted yet.
 func NewMetrics() (*Metrics, error) {
 	m := &Metrics{registry: prometheus.NewRegistry()}
 	reader, err := exporter.New(exporter.WithRegisterer(m.registry), exporter.WithoutScopeInfo(),
@@ -56,14 +56,14 @@ func (m *Metrics) Handler() http.Handler {
 	})
 }
 
-// SDK takes the metrics of a Temporal client and of its workers.
+// SDK returns the handler for the metrics of a Temporal client and of its workers.
 func (m *Metrics) SDK(onError func(error)) client.MetricsHandler {
 	return opentelemetry.NewMetricsHandler(opentelemetry.MetricsHandlerOptions{
 		Meter: describingMeter{m.provider.Meter("temporal-sdk-go")}, UseMonotonicCounters: true, OnError: onError,
 	})
 }
 
-// describingMeter gives a metric that workflows count its description, which the SDK cannot take.
+// describingMeter adds the description of a metric that workflows count, since the SDK has no parameter for it.
 type describingMeter struct{ api.Meter }
 
 // Int64Counter makes a counter.

@@ -18,7 +18,7 @@ import (
 	"processidea/model/loop"
 )
 
-// Attributes of spans without a convention.
+// Attributes of spans for which OpenTelemetry has no convention.
 const (
 	keyProcess  = attribute.Key("processidea.process")
 	keyInstance = attribute.Key("processidea.instance")
@@ -92,7 +92,8 @@ func requestAttributes(r activities.RequestAttempt) []attribute.KeyValue {
 	return all
 }
 
-// providerByHost are hosts whose providers the conventions have names for, by their ends.
+// providerByHost maps hosts to the conventions' names of their providers. A key that begins with a dot is the end of a
+// host.
 var providerByHost = map[string]attribute.KeyValue{
 	"api.openai.com": semconv.GenAIProviderNameOpenAI, ".openai.azure.com": semconv.GenAIProviderNameAzureAIOpenAI,
 	"api.anthropic.com":                 semconv.GenAIProviderNameAnthropic,
@@ -104,7 +105,7 @@ var providerByHost = map[string]attribute.KeyValue{
 	"api.perplexity.ai":                 semconv.GenAIProviderNamePerplexity,
 }
 
-// providerName names who serves the LLMs at a host: in the conventions' word where they have one, else by the host
+// providerName names the provider of the LLMs at a host: by the conventions' name if they have one, else by the host
 // itself.
 func providerName(host string) string {
 	for end, name := range providerByHost {
@@ -129,7 +130,7 @@ func (t *Traces) Call(ctx context.Context, c activities.CallAttempt) (context.Co
 	}
 }
 
-// toolType is in the words of the conventions: an extension calls something outside.
+// toolType returns the conventions' word for a kind of Tool: an extension calls something outside.
 func toolType(k ideafile.ToolKind) string {
 	if k == ideafile.KindGo {
 		return "function"
@@ -137,7 +138,7 @@ func toolType(k ideafile.ToolKind) string {
 	return "extension"
 }
 
-// setOutcome notes how it ended. The error's text is left out: it may hold anything.
+// setOutcome records the outcome in a span. The error's text is left out, since it may contain anything.
 func setOutcome(span trace.Span, outcome, good string) {
 	span.SetAttributes(keyOutcome.String(outcome))
 	if outcome != good {

@@ -31,9 +31,9 @@ type Traces struct {
 // serviceName is the service of traces, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES set it.
 const serviceName = "process-idea-worker"
 
-// NewTraces makes traces of a Temporal namespace, by OpenTelemetry's standard variables; nil if they name no endpoint,
-// or switch traces off. It returns an error for an unreadable endpoint, since the exporter would only log that, and
-// send to another address.
+// NewTraces makes traces of a Temporal namespace, configured by OpenTelemetry's standard variables. It returns nil if
+// they name no endpoint, or switch traces off. It returns an error for an unreadable endpoint, since the exporter would
+// only log that, and send to another address.
 func NewTraces(ctx context.Context, namespace string, getenv func(string) string) (*Traces, error) {
 	if !tracesWanted(getenv) {
 		return nil, nil
@@ -76,7 +76,7 @@ func tracesWanted(getenv func(string) string) bool {
 // endpointVariables are the variables with the address for traces.
 var endpointVariables = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// checkSampler refuses a sampler that OpenTelemetry would leave out with a line that nobody reads.
+// checkSampler returns an error for a sampler that OpenTelemetry would ignore, with a log line that nobody reads.
 func checkSampler(getenv func(string) string) error {
 	const name, ratio = "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"
 	sampler := getenv(name)
@@ -94,7 +94,7 @@ func checkSampler(getenv func(string) string) error {
 		name, sampler)
 }
 
-// otlpClient speaks the protocol that is asked for. It reads the other variables itself.
+// otlpClient makes a client for the protocol that the variables name. The client reads the other variables itself.
 func otlpClient(getenv func(string) string) (otlptrace.Client, error) {
 	for _, name := range endpointVariables {
 		text := getenv(name)

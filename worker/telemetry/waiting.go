@@ -8,27 +8,28 @@ import (
 	"processidea/client"
 )
 
-// waitingReader reads what waits for people, only when the metrics are read.
+// waitingReader counts the Calls that wait for people, only when the metrics are read.
 type waitingReader struct {
 	count func(context.Context) ([]client.WaitingCount, error)
 	mu    sync.Mutex
-	at    time.Time // when it was read last
+	at    time.Time // when they were counted last
 }
 
 const (
-	// waitingTimeout is how long reading the metrics waits for it, and waitingMaxAge for how long it is not read again.
+	// waitingTimeout bounds how long reading the metrics waits for the count; waitingMaxAge is how long a count is
+	// used.
 	waitingTimeout = 5 * time.Second
 	waitingMaxAge  = 5 * time.Second
 )
 
 // CountWaiting adds what waits for people in all processes to the metrics, as counted by count. Every worker exports
-// the same numbers, which are not to be added up. The count does not run while the metrics are being collected, since
-// the metrics of count's own client would wait for that to end.
+// the same numbers, so they must not be added up. count runs before the metrics are collected, not during, since the
+// metrics of count's own client would wait for the end of the collection.
 func (m *Metrics) CountWaiting(count func(context.Context) ([]client.WaitingCount, error)) {
 	m.waiting.count = count
 }
 
-// readWaiting leaves the gauges as they are where it cannot be read: no worker may answer just now.
+// readWaiting updates the gauges. If count fails, they stay as they are: perhaps no worker answers just now.
 func (m *Metrics) readWaiting(ctx context.Context) {
 	w := &m.waiting
 	w.mu.Lock()

@@ -48,7 +48,7 @@ func (w *tracedProcess) ExecuteWorkflow(ctx workflow.Context, in *interceptor.Ex
 	return out, err
 }
 
-// ideaPath is the one of the Idea that a process was started with.
+// ideaPath returns the path of the Idea that a process was started with.
 func ideaPath(args []any) string {
 	if len(args) == 0 {
 		return ""

@@ -1,5 +1,5 @@
 // Package workertest runs the production worker as a process of its own, for tests. The test binary itself is the
-// worker: there is nothing to be built, and what checks the test checks the worker.
+// worker: nothing has to be built, and what checks the test, such as the race detector, also checks the worker.
 package workertest
 
 import (
@@ -23,8 +23,8 @@ import (
 // asWorkerVariable is the variable that makes a test binary the worker.
 const asWorkerVariable = "PROCESSIDEA_TEST_AS_WORKER"
 
-// Main runs the worker, and does not return, where this process was started by Start. A test package that uses Start
-// calls it before anything else, in an init function or in TestMain.
+// Main runs the worker, and does not return, if this process was started by Start. A test package that uses Start calls
+// it before anything else, in an init function or in TestMain.
 func Main() {
 	if os.Getenv(asWorkerVariable) != "" {
 		panicAt(os.Getenv(PanicsVariable))
@@ -33,8 +33,8 @@ func Main() {
 	}
 }
 
-// PanicsVariable lists places of package safego, as JSON: at each of them one goroutine of the worker panics, the one
-// after so many; -1: every one does.
+// PanicsVariable maps places of package safego, as JSON, to numbers: at each place one goroutine of the worker panics,
+// after that number of others; with -1, every one panics.
 const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
 
 func panicAt(list string) {
@@ -48,7 +48,7 @@ func panicAt(list string) {
 type Process struct {
 	t     testing.TB
 	cmd   *exec.Cmd
-	url   chan string // of its endpoints; closed when its log has ended
+	url   chan string // of the worker's endpoints; closed when its log has ended
 	known string
 	once  sync.Once
 	ended chan struct{}
@@ -62,8 +62,8 @@ func Start(t testing.TB, env []string, flags ...string) *Process {
 	return StartProgram(t, os.Args[0], env, flags...)
 }
 
-// StartProgram does what Start does with a worker that somebody else has built; args are flags, behind the verb by
-// which the program is a worker where it has one.
+// StartProgram does what Start does, with a worker that was built elsewhere. args are the verb that makes the program a
+// worker, if it needs one, and then flags.
 func StartProgram(t testing.TB, program string, env []string, args ...string) *Process {
 	t.Helper()
 	verbs := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-") })
@@ -86,7 +86,7 @@ func StartProgram(t testing.TB, program string, env []string, args ...string) *P
 	return p
 }
 
-// read keeps the log, and finds in it where the endpoints are.
+// read keeps the log, and finds the address of the endpoints in it.
 func (p *Process) read(log io.Reader) {
 	defer close(p.ended)
 	defer close(p.url)
@@ -109,13 +109,13 @@ func (p *Process) end() {
 	}
 }
 
-// URL is where its endpoints are, such as http://127.0.0.1:9464.
+// URL returns the address of the worker's endpoints, such as http://127.0.0.1:9464.
 func (p *Process) URL() string {
 	p.once.Do(func() { p.known = <-p.url })
 	return p.known
 }
 
-// Get asks one of its endpoints; status is 0 where nobody answers.
+// Get asks one of the worker's endpoints; status is 0 if nobody answers.
 func (p *Process) Get(path string) (status int, body string) {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, p.URL()+path, nil)
 	if err != nil {
@@ -133,7 +133,7 @@ func (p *Process) Get(path string) (status int, body string) {
 	return answer.StatusCode, string(data)
 }
 
-// Ready reports whether it calls itself ready. One that has ended never will be: the test ends.
+// Ready reports whether the worker says that it is ready. If the worker has ended, the test fails.
 func (p *Process) Ready() bool {
 	p.t.Helper()
 	select {
@@ -145,13 +145,13 @@ func (p *Process) Ready() bool {
 	return status == http.StatusOK
 }
 
-// Draining reports whether it is draining.
+// Draining reports whether the worker is draining.
 func (p *Process) Draining() bool {
 	_, body := p.Get("/readyz")
 	return strings.Contains(body, `"draining"`)
 }
 
-// Signal sends it a signal.
+// Signal sends the worker a signal.
 func (p *Process) Signal(s os.Signal) {
 	p.t.Helper()
 	if err := p.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -159,7 +159,7 @@ func (p *Process) Signal(s os.Signal) {
 	}
 }
 
-// Wait waits for its end and gives its exit code, -1 where a signal ended it, and its log.
+// Wait waits for the worker's end, and returns its exit code, -1 if a signal ended it, and its log.
 func (p *Process) Wait() (code int, log string) {
 	p.t.Helper()
 	select {

@@ -25,7 +25,7 @@ type Receiver struct {
 	services map[string]bool
 }
 
-// Span is one that was received. Its ids are in hex; Parent is empty at the root.
+// Span is a received span. Its ids are in hex; Parent is empty at the root.
 type Span struct {
 	*otlp.Span
 	Trace, ID, Parent string
@@ -46,21 +46,21 @@ func (r *Receiver) Environment() []string {
 	return []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + r.URL, "OTEL_BSP_SCHEDULE_DELAY=10"}
 }
 
-// Spans are those that have come, in order.
+// Spans returns the received spans, in order.
 func (r *Receiver) Spans() []Span {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]Span{}, r.spans...)
 }
 
-// All is every byte that has come.
+// All returns every byte received.
 func (r *Receiver) All() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return string(r.all)
 }
 
-// Services are the names of those who have sent.
+// Services returns the names of the services that have sent traces.
 func (r *Receiver) Services() (names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

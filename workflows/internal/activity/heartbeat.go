@@ -9,7 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// NewInterceptor is an interceptor of a worker that gives a time other than protocol.HeartbeatTimeout to its workflows.
+// NewInterceptor returns a worker's interceptor that gives its workflows a timeout other than
+// protocol.HeartbeatTimeout.
 func NewInterceptor(timeout time.Duration) interceptor.WorkerInterceptor {
 	return &workerInterceptor{heartbeatTimeout: timeout}
 }
@@ -37,7 +38,8 @@ func (n *workflowInterceptor) ExecuteWorkflow(ctx workflow.Context, in *intercep
 	return n.Next.ExecuteWorkflow(workflow.WithValue(ctx, heartbeatTimeoutKey{}, n.heartbeatTimeout), in)
 }
 
-// HeartbeatTimeout is after how long without a heartbeat an activity that is scheduled now counts as lost.
+// HeartbeatTimeout returns how long an activity that is scheduled now may go without a heartbeat before it counts as
+// lost.
 func HeartbeatTimeout(ctx workflow.Context) time.Duration {
 	if timeout, ok := ctx.Value(heartbeatTimeoutKey{}).(time.Duration); ok {
 		return timeout

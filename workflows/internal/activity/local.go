@@ -2,7 +2,7 @@ package activity
 
 import "time"
 
-// AllAttempts is how long a local activity may take with all its attempts, where their number or the end of its
-// workflow is the bound. Where an activity does not say, the SDK has all attempts share the time of one: a second one
-// is not made after a timeout, and an outage that is longer counts as the outcome.
+// AllAttempts is the ScheduleToCloseTimeout of a local activity that only its number of attempts, or the end of its
+// workflow, shall bound. Without such a timeout, the SDK gives all attempts together the time of one: no second attempt
+// follows a timeout, and a longer outage fails the activity.
 const AllAttempts = 365 * 24 * time.Hour

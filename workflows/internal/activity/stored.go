@@ -11,8 +11,9 @@ import (
 	"processidea/protocol"
 )
 
-// Run runs an activity that uses the store within the workflow task if it can, tried for so long. If the store does not
-// answer it waits in an activity, which an operator sees, for as long as it takes; each attempt may take another time.
+// Run runs an activity that uses the store. It first tries a local activity, within the workflow task, for the time
+// local. If the store does not answer, Run waits for as long as it takes in an ordinary activity, which an operator
+// sees; attempt bounds each of its attempts.
 func Run(ctx workflow.Context, name, summary string, local, attempt time.Duration, in, out any) error {
 	err := runLocally(ctx, name, summary, local, in, out)
 	if err == nil || ctx.Err() != nil {
@@ -25,12 +26,12 @@ func Run(ctx workflow.Context, name, summary string, local, attempt time.Duratio
 
 func runLocally(ctx workflow.Context, name, summary string, timeout time.Duration, in, out any) error {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
-		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then it waits in an activity
+		StartToCloseTimeout: timeout, ScheduleToCloseTimeout: timeout, // then Run waits in an activity
 		RetryPolicy: &temporal.RetryPolicy{MaximumAttempts: 2}, Summary: summary,
 	}), name, in).Get(ctx, out)
 }
 
-// LoadObject reads members of a stored object, as Run does; no members: all.
+// LoadObject reads members of a stored object, by Run. Without members, it reads all.
 func LoadObject(ctx workflow.Context, handle any, members []string) (object jsonval.Object) {
 	err := Run(ctx, protocol.ActivityLoad, "load what the Calls use", time.Minute, 2*time.Minute,
 		protocol.LoadInput{Handle: handle, Members: members}, &object)

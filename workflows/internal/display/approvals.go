@@ -15,10 +15,10 @@ const (
 	ShownPending  = 8
 	shownRefusals = 3
 	maxShown      = 1200 // bytes of one Call's parameters
-	maxCase       = 500  // bytes of the case that it is about
+	maxCase       = 500  // bytes of the Call's input and State
 )
 
-// WriteForPeople shows what waits for a person, Plans as a whole and Calls, and the last signals that changed nothing.
+// WriteForPeople shows the Plans and Calls that wait for a person, and the last signals that changed nothing.
 func WriteForPeople(b *strings.Builder, plans []protocol.PlanView, calls []protocol.Approval, fates *approval.Fates) {
 	writePendingPlans(b, plans)
 	writePendingApprovals(b, calls)
@@ -136,7 +136,7 @@ func outputPathSuffix(a protocol.Approval) string {
 	return " → " + EscapeMarkdown(a.OutputPath.ReferenceText())
 }
 
-// examplePayload is the payload of a decision's signal, complete but for what only a person knows.
+// examplePayload returns the payload of a decision's signal, with placeholders for what only a person knows.
 func examplePayload(kind string, p approval.Pending) jsonval.Object {
 	m := jsonval.Object{"call": p.CallID, "digest": p.Digest, "by": approval.PlaceholderName}
 	if p.Deciders.RequiresGroups() {

@@ -9,8 +9,8 @@ import (
 	"processidea/protocol"
 )
 
-// SearchAttributes are the search attributes of a workflow. Registered is whether they are registered with the server:
-// where they are not, nothing is set.
+// SearchAttributes are the search attributes of a workflow. If Registered is false, the server does not have them, and
+// nothing is set.
 type SearchAttributes struct{ Registered bool }
 
 var (

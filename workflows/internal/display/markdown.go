@@ -32,8 +32,8 @@ func TruncateBytes(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
-// truncateValue copies the beginning of a value, without looking at the rest: a workflow has no time for what may be
-// large.
+// truncateValue copies the beginning of a value, without looking at the rest: the value may be large, and a workflow
+// task must be short.
 func truncateValue(v any) any { return truncateToDepth(v, 3) }
 
 func truncateToDepth(v any, depth int) any {

@@ -32,7 +32,7 @@ func (i *instance) executeCalls(ctx workflow.Context, list []dataflow.ReadyCall)
 	}
 }
 
-// executeBatch tries each of several pure Calls once. Those that may be tried again run by themselves then.
+// executeBatch tries each of several pure Calls once. Calls that may be tried again then run by themselves.
 func (i *instance) executeBatch(ctx workflow.Context, burst []dataflow.ReadyCall) {
 	i.running += len(burst)
 	in := make([]protocol.BatchCall, len(burst))
@@ -69,7 +69,7 @@ func batchResults(ctx workflow.Context, f workflow.Future, count int) []protocol
 	return results
 }
 
-// onBatchCallDone takes what became of one Call of a burst. The burst was the first of its attempts.
+// onBatchCallDone handles the result of one Call of a burst. The burst was the Call's first attempt.
 func (i *instance) onBatchCallDone(ctx workflow.Context, r dataflow.ReadyCall, e protocol.BatchCallResult) {
 	switch {
 	case e.Fault != nil && e.Fault.Code == ideafile.CodeStoreAway:

@@ -26,7 +26,7 @@ type ContinueAsNewInput struct {
 	Fates           approval.Fates         `json:"refusals"`
 	UnreportedFates []approval.Fate        `json:"untold,omitempty"`
 	Delegates       []protocol.DelegateRef `json:"delegates,omitempty"`
-	// UndeliveredSignals are signals that were not handled, and Unsent those that were not sent.
+	// UndeliveredSignals are signals that were not handled, and UnsentSignals those that were not sent.
 	UndeliveredSignals []mailbox.CarriedSignal         `json:"undelivered,omitempty"`
 	UnsentSignals      []mailbox.CarriedOutgoingSignal `json:"unsent,omitempty"`
 }
@@ -34,18 +34,18 @@ type ContinueAsNewInput struct {
 // Carried holds the fields of an instance that continue-as-new carries unchanged.
 type Carried struct {
 	ClosedThrough   int  `json:"closed,omitempty"`    // the highest Request that is closed here
-	RefusedThrough  int  `json:"refused,omitempty"`   // the highest from whose activity no more Calls are accepted
-	ReportedThrough int  `json:"toldCalls,omitempty"` // the highest of which every Call is reported as it was written
+	RefusedThrough  int  `json:"refused,omitempty"`   // the highest Request whose activity may send no more Calls
+	ReportedThrough int  `json:"toldCalls,omitempty"` // the highest Request whose Calls are all reported as written
 	Held            bool `json:"held,omitempty"`      // the process is paused: nothing new starts
 	RevertedStarts  int  `json:"reverted,omitempty"`  // Calls that a pause keeps from starting
-	ReleaseNumber   int  `json:"releases,omitempty"`  // the number of the latest pause's end that it heard of
+	ReleaseNumber   int  `json:"releases,omitempty"`  // the number of the latest end of a pause that it knows
 	// ChangedSinceStarting: something happened since startReadyCalls last looked, so that more may be able to start.
 	ChangedSinceStarting bool `json:"dirty,omitempty"`
-	// MustCheckOwners: a person was waited for since it was last checked that the process is still there.
+	// MustCheckOwners: the instance has waited for a person since it last checked that its process still exists.
 	MustCheckOwners bool       `json:"waited,omitempty"`
-	CorrectionCount int        `json:"corrected,omitempty"` // taken in
+	CorrectionCount int        `json:"corrected,omitempty"` // corrections that it has applied
 	Quota           turn.Quota `json:"quota"`               // what it may begin, with its delegates
-	// Begun is what it has begun itself, and what delegates used that have ended.
+	// Begun is what the instance has begun itself, and what its ended delegates used.
 	Begun turn.QuotaUse `json:"begun,omitzero"`
 }
 
@@ -64,7 +64,7 @@ type ReportState struct {
 	Calls                        []dataflow.ReportedCall `json:"calls,omitempty"`
 }
 
-// continueTimeout is how long an instance starts no Call for the sake of continuing as new while nothing of it runs.
+// continueTimeout is how long an instance of which nothing runs starts no Call because it should continue as new.
 const continueTimeout = 2 * time.Second
 
 // isContinueAsNewDue reports whether the instance should continue as new.
@@ -80,7 +80,7 @@ func (i *instance) shouldHoldCalls(ctx workflow.Context) bool {
 }
 
 // canContinueAsNew reports whether the instance continues as new in this workflow task: it should, and nothing of it is
-// under way. If only signals are in the way, it comes back in another task.
+// under way. If only signals prevent it, the instance tries again in the next task.
 func (i *instance) canContinueAsNew(ctx workflow.Context) bool {
 	if !i.isContinueAsNewDue(ctx) || i.running > 0 {
 		i.outbox.ReleaseSignals(ctx)

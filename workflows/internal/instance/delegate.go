@@ -23,7 +23,8 @@ import (
 // This file runs delegates: Calls that run another Idea as a process of its own. A delegate signals its result to its
 // instance, so that either may continue as new meanwhile.
 
-// startDelegate starts a Call's delegate and waits until it has started. It outlives this run of the instance.
+// startDelegate starts a Call's delegate and waits until it has started. The delegate outlives this run of the
+// instance.
 func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	call := r.Record.ID
 	start, err := i.delegateStartInput(ctx, r)
@@ -50,7 +51,7 @@ func (i *instance) startDelegate(ctx workflow.Context, r dataflow.ReadyCall) {
 	ref.FirstRunID, ref.QuotaClaim.GrantedQuota = started.RunID, i.initialDelegateQuota()
 	i.delegates[call] = ref
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
-		// By now it has signalled its result. Otherwise it was ended from outside, or could not begin.
+		// By now the delegate has signalled its result, unless it was ended from outside or could not begin.
 		err := f.Get(ctx, nil)
 		if err != nil && ctx.Err() == nil {
 			i.failDelegate(ctx, call, protocol.FaultOf(err).Message)
@@ -80,7 +81,7 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 		resumed = ""
 	}
 	if r.Binding.Simulation != nil {
-		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a Call that is played is real
+		idea = r.Binding.Simulation.MarkIdea(idea) // nothing below a simulated Call is real
 	}
 	info := workflow.GetInfo(ctx)
 	self := protocol.ProcessRef{ID: info.WorkflowExecution.ID, FirstRunID: info.FirstRunID}
@@ -100,8 +101,8 @@ func (i *instance) delegateStartInput(ctx workflow.Context,
 	}, nil
 }
 
-// delegateFile returns the path and content of the Idea file that a Tool delegates to. An anonymous delegate has no
-// file of its own: nil.
+// delegateFile returns the path and content of the Idea file that a Tool delegates to. For an anonymous delegate, which
+// has no file of its own, the content is nil.
 func delegateFile(ctx workflow.Context, d protocol.DelegationContext,
 	t *ideafile.Tool) (key string, file map[string]any, err error) {
 	if t.DelegateFile == ideafile.AnonymousDelegate {
@@ -184,7 +185,8 @@ func (i *instance) quotaUse() turn.QuotaUse {
 	return book.TotalUse(turn.Quota{Calls: len(i.queuedCalls) + i.RevertedStarts})
 }
 
-// initialDelegateQuota is what a delegate may begin before it has asked: nothing if that is limited.
+// initialDelegateQuota is what a delegate may begin before it asks for quota: nothing of what is limited for the
+// instance.
 func (i *instance) initialDelegateQuota() turn.Quota {
 	q := turn.Unlimited
 	if i.Quota.Requests < q.Requests {
@@ -258,8 +260,8 @@ func (i *instance) runningDelegateRefs() []protocol.DelegateRef {
 	return list
 }
 
-// watchDelegates watches those that an earlier run has started: they signal their end, unless they are ended from
-// outside.
+// watchDelegates watches the delegates that an earlier run has started. A delegate signals its end, unless it is ended
+// from outside.
 func (i *instance) watchDelegates(ctx workflow.Context) {
 	for _, ref := range i.runningDelegateRefs() {
 		lifecycle.WatchProcesses(ctx, i.inbox, []protocol.ProcessRef{ref.ProcessRef}, func() {
@@ -273,7 +275,7 @@ func (i *instance) watchDelegates(ctx workflow.Context) {
 // cancelDelegates ends the delegates with the instance.
 func (i *instance) cancelDelegates(ctx workflow.Context) {
 	for _, ref := range i.runningDelegateRefs() {
-		// One that has just ended cannot be cancelled, and need not be.
+		// A delegate that has just ended cannot be cancelled, and need not be.
 		_ = workflow.RequestCancelExternalWorkflow(ctx, ref.ID, "").Get(ctx, nil)
 	}
 }

@@ -15,12 +15,12 @@
 //	stepWait      otherwise                                          until a signal, a Call's end, or a deadline
 //
 // Ready Calls, whatever their phase in dataflow, are held back while the process is paused, continue-as-new is due,
-// MaxRunning Calls run, or the process is gone. The instance checks the last before the first start after it waited for
-// a person.
+// MaxRunning Calls run, or the process is gone. The instance checks whether the process is gone before the first start
+// after it waited for a person.
 //
 // Invariants:
 //   - A closed Request stays closed: no more Calls of it are accepted.
 //   - A Call is accepted once, identified by Request and index, however often its signal comes.
 //   - One report is on its way at a time, and each contains every change since the last.
-//   - A Call with an effect never runs as a local activity: that would run twice if the worker is lost.
+//   - A Call with an effect never runs as a local activity, which runs twice if the worker is lost.
 package instance

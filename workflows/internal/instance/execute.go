@@ -26,13 +26,13 @@ import (
 // store's threshold stay far below both.
 const MaxRunning = 200
 
-// maxWorkerLosses is how many workers may be lost while one Call runs. It is taken for what takes them down then, and
-// not run again: the Calls of others run there too.
+// maxWorkerLosses is how many workers may be lost while one Call runs. The Call is then taken for the cause, and not
+// run again, since the workers run the Calls of others too.
 const maxWorkerLosses = 3
 
 // startReadyCalls runs every Call that may run now, up to MaxRunning at a time.
 //
-// Before a Call starts that has waited for a person, it checks that the process still exists: a terminated process does
+// Before the first start after a wait for a person, it checks that the process still exists: a terminated process does
 // not notify its instances, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
 	held := i.Held && !i.dataflow.UndoesWhilePaused()
@@ -64,8 +64,8 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 	}
 }
 
-// takeQueuedCalls takes Calls out of the queue, at most so many. The quota does not limit those that take others back:
-// a process that is paused at its limits can be undone.
+// takeQueuedCalls takes at most room Calls out of the queue. The quota does not limit Calls that undo others: a process
+// that is paused at its limits can be undone.
 func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) {
 	i.queuedCalls = slices.DeleteFunc(i.queuedCalls, func(r dataflow.ReadyCall) bool {
 		isUndo := r.Record.Key().IsUndo()
@@ -81,9 +81,10 @@ func (i *instance) takeQueuedCalls(room, quota int) (next []dataflow.ReadyCall) 
 	return next
 }
 
-// revertQueuedStarts empties the queue, of which nothing has run: while the process is paused, nobody is to wait for
-// these Calls, and what they read may be undone. They are queued again when it goes on. Their need of quota stays on
-// report: a report without it could be taken for the answer to a grant that comes with the end of the pause.
+// revertQueuedStarts empties the queue; none of its Calls has run. While the process is paused, nothing may wait for
+// these Calls, and what they read may be undone. They are queued again when the process goes on. Reports still contain
+// their need of quota: a report without it could be taken for the answer to a grant that comes with the end of the
+// pause.
 func (i *instance) revertQueuedStarts() {
 	for _, r := range i.queuedCalls {
 		i.dataflow.RevertStart(r.Record.ID)
@@ -102,7 +103,8 @@ func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
 	i.executeWithAttempts(ctx, r, attempts)
 }
 
-// queueThrottled queues a Call again whose Tool's server refused it unread, to start when the server takes it.
+// queueThrottled queues a Call again that its Tool's server refused without reading it. The Call starts when the server
+// allows it.
 func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, refusal error) {
 	t := dataflow.Throttle{Waits: 1, Until: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
 		AttemptsLeft: protocol.AttemptsLeft(refusal)}
@@ -115,7 +117,7 @@ func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, re
 	i.awaitThrottle(ctx, r.Record)
 }
 
-// awaitThrottle lets a Call start when its Tool's server takes it.
+// awaitThrottle sets a timer that lets a Call start when its Tool's server allows it.
 func (i *instance) awaitThrottle(ctx workflow.Context, rec *dataflow.CallRecord) {
 	t := rec.Throttle
 	timer := workflow.NewTimerWithOptions(ctx, t.Until.Sub(workflow.Now(ctx)), workflow.TimerOptions{
@@ -156,7 +158,7 @@ func (i *instance) executeAsActivity(ctx workflow.Context, r dataflow.ReadyCall,
 	}), protocol.ActivityExecute, i.executeInput(r)))
 }
 
-// awaitExecution has the end of a Call's activity handled.
+// awaitExecution makes the inbox handle the end of a Call's activity.
 func (i *instance) awaitExecution(ctx workflow.Context, r dataflow.ReadyCall, f workflow.Future) {
 	i.running++
 	releases := i.ReleaseNumber
@@ -171,8 +173,9 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 	return summary
 }
 
-// executeAfter runs a Call that has had no effect because it lacks something, once the activity awaits has waited for
-// that. It runs as an activity, which may take long, with the attempts that are left. The history says why it waits.
+// executeAfter runs a Call that had no effect because it lacks something, such as the store or its turn. First the
+// activity awaits waits for what is lacking; the history says so. Then the Call runs as an activity, which may take
+// long, with the attempts that are left.
 func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaits, what string,
 	in ...any) {
 	i.running++
@@ -193,7 +196,7 @@ func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, atte
 	})
 }
 
-// maxLocalParams is how large the parameters may be of a Call that runs within a workflow task, in bytes.
+// maxLocalParams bounds the parameters of a Call that runs within a workflow task, in bytes.
 const maxLocalParams = 4 * jsonval.LargeValueBytes
 
 // canRunLocally reports whether a Call runs within a workflow task: it is small, and depends only on data in the
@@ -283,7 +286,7 @@ func (i *instance) onCallExecuted(ctx workflow.Context, r dataflow.ReadyCall, f 
 	}
 }
 
-// onWorkerLost runs a Call again whose worker was lost, unless that happened too often.
+// onWorkerLost runs a Call again after the loss of its worker, unless too many workers were lost.
 func (i *instance) onWorkerLost(ctx workflow.Context, r dataflow.ReadyCall) {
 	id := r.Record.ID
 	i.workerLosses[id]++

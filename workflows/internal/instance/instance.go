@@ -41,7 +41,7 @@ type instance struct {
 
 	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
-	workerLosses map[string]int                  // by the Call under which workers were lost
+	workerLosses map[string]int                  // how many workers were lost, by Call
 	delegates    map[string]protocol.DelegateRef // under way, by their Calls
 
 	loopIterations        int       // of the main loop, in this run of the workflow
@@ -92,8 +92,8 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	return i
 }
 
-// startFirstRun begins an instance that is new. If a Plan runs directly, taking it in is the first thing that happens:
-// the Plan came with the instance's start, so that no signal can be late or lost.
+// startFirstRun begins a new instance. If a Plan runs directly, the instance takes the Plan in first: the Plan came
+// with the start, so that no signal can be late or lost.
 func (i *instance) startFirstRun(ctx workflow.Context) {
 	i.Held = i.setup.Held
 	if i.ownSetup.Quota != nil {
@@ -238,7 +238,7 @@ func (i *instance) beginUndo(ctx workflow.Context, of *approval.UndoOrder) {
 	i.dataflow.BeginUndo(u)
 }
 
-// applyDecision takes a person's decision on a Call, and returns how many have decided so now.
+// applyDecision takes a person's decision on a Call, and returns how many people have decided the same so far.
 func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (count approval.Count, err error) {
 	i.loadMissingTools(ctx, []string{ideafile.ParseWrittenCall(d.Replacement).Tool})
 	i.requestReadyDecisions(ctx, d.CallID)
@@ -255,8 +255,8 @@ func (i *instance) applyDecision(ctx workflow.Context, d approval.Decision) (cou
 	return approval.CountAgreeing(call.Decisions, d.SignalID), nil
 }
 
-// requestReadyDecisions asks people about a Call that is ready by what came just before their decision on it. They
-// may have been asked already: by a workflow task that was lost, as one that continues as new is if a signal comes in
+// requestReadyDecisions asks people about a Call that became ready just before their decision on it arrived. They may
+// have been asked already, in a workflow task that was lost: a task that continues as new is lost if a signal arrives
 // meanwhile.
 func (i *instance) requestReadyDecisions(ctx workflow.Context, call string) {
 	rec := i.dataflow.FindCall(ideafile.CallIDInInstance(call, i.ownSetup.Token))
@@ -272,7 +272,7 @@ func (i *instance) markChanged(ctx workflow.Context) {
 	i.ChangedSinceStarting = true
 }
 
-// setAwaitingAttribute keeps the search attribute up to date that counts what waits for a person.
+// setAwaitingAttribute updates the search attribute that counts the Calls that wait for a person.
 func (i *instance) setAwaitingAttribute(ctx workflow.Context, count int) {
 	display.SearchAttributes{Registered: i.setup.Attributes}.SetAwaitingCount(ctx, count)
 }

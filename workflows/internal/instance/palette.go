@@ -11,8 +11,8 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// This file loads Tools where the palette is too large to travel to every instance: those that Calls of this instance
-// use, once each.
+// If the palette is too large to travel to every instance, this file loads each Tool that Calls of this instance use,
+// once.
 
 // loadMissingTools loads the Tools of these names that the instance does not have.
 func (i *instance) loadMissingTools(ctx workflow.Context, names []string) {
@@ -64,7 +64,8 @@ func (c *ContinueAsNewInput) toolNames() (names []string) {
 	return append(names, toolsOfPlans(readContextMessages(c.Dataflow.AddedMessages))...)
 }
 
-// loadStoredFile returns an Idea file that a process carries: as it is, or loaded where they are too large to travel.
+// loadStoredFile returns an Idea file that a process carries. Files that are too large to travel are loaded from the
+// store.
 func loadStoredFile(ctx workflow.Context, file any) (jsonval.Object, bool) {
 	if _, isStored := jsonval.AsBlobHandle(file); isStored {
 		loaded := activity.LoadObject(ctx, file, nil)

@@ -20,8 +20,8 @@ type reportState struct {
 	calls map[string]dataflow.ReportedCall
 }
 
-// undoFollowersChange names the rule that an undo ends alike for all that read or follow its Calls, whenever the
-// process goes on.
+// undoFollowersChange names the rule that an undo affects all Calls that read or follow the undone ones in the same
+// way, whenever the process goes on.
 const undoFollowersChange = "what comes after undone Calls"
 
 // reportToProcess reports the changes to the process when the instance becomes idle. It reports earlier if the process
@@ -76,8 +76,8 @@ func (i *instance) reportToProcess(ctx workflow.Context) {
 		Repeatable: true, Gathered: i.setup.ReportsInLists})
 }
 
-// drainWithdrawn returns, once, what came of an undo. What read what was undone goes on otherwise, or is blocked: once
-// the process does, which may have been resumed meanwhile.
+// drainWithdrawn returns the outcome of an undo, once. Calls that read what was undone go on differently or are
+// blocked, as soon as the process goes on; it may have been resumed meanwhile.
 func (i *instance) drainWithdrawn(ctx workflow.Context) *turn.Withdrawn {
 	ordered := i.dataflow.UndoesWhilePaused()
 	t := i.dataflow.DrainWithdrawn(func() bool { return mailbox.KnowsChange(ctx, undoFollowersChange) })
@@ -141,8 +141,8 @@ func (i *instance) reportCallsAgain(request int) {
 	i.ReportedThrough = max(i.ReportedThrough, request)
 }
 
-// mustReportCall reports whether the process must be told how a Call was written. It does not know the Calls of a
-// Request that broke off, nor yet those of a Request that the LLM is still answering.
+// mustReportCall reports whether the report must contain how a Call was written. The process does not know the Calls of
+// a Request that broke off, nor those of a Request that the LLM is still answering.
 func (i *instance) mustReportCall(rec *dataflow.CallRecord) bool {
 	return i.brokenRequests[rec.Request] || rec.Request > i.ClosedThrough || rec.Key().IsUndo() ||
 		rec.Status == ideafile.Undone

@@ -13,9 +13,9 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// combineBlobUpdates has activities put together the results that update values in the store. It does so while the
-// process is paused too: their Tools have run. If the store does not answer, the Calls wait for as long as it takes,
-// and an operator sees it.
+// combineBlobUpdates starts activities that combine values in the store with the results that update them. It does so
+// even while the process is paused, since the Tools have run. If the store does not answer, the Calls wait for as long
+// as it takes, and an operator sees it.
 func (i *instance) combineBlobUpdates(ctx workflow.Context) {
 	for _, u := range i.dataflow.TakeBlobUpdates() {
 		if !mailbox.BlobUpdatesEnabled(ctx) {

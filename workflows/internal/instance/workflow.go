@@ -23,7 +23,7 @@ func (i *instance) run(ctx workflow.Context) (*protocol.InstanceResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !i.setup.SaveActions { // else workers look after it
+	if !i.setup.SaveActions { // else workers watch for it (package orphans)
 		lifecycle.WatchProcesses(ctx, i.inbox, i.setup.Owners(), func() { i.orphaned = true })
 	}
 	i.watchDelegates(ctx)
@@ -84,7 +84,7 @@ func (i *instance) startAndReport(ctx workflow.Context) {
 	i.showDetails(ctx)
 }
 
-// waitForEvent waits for what happens next: at the latest until somebody's time to decide is over.
+// waitForEvent waits for the next event, at most until the next deadline of a decision.
 func (i *instance) waitForEvent(ctx workflow.Context) {
 	deadline, _ := i.dataflow.NextDeadline()
 	i.inbox.WakeAt(ctx, deadline, "until a decision is due")
@@ -101,7 +101,7 @@ func (i *instance) cancel(ctx workflow.Context) error {
 	return err
 }
 
-// applyDeadlines lets take effect what happens by itself when nobody decides in time.
+// applyDeadlines applies what happens by itself when nobody decides in time.
 func (i *instance) applyDeadlines(ctx workflow.Context) {
 	before := len(i.dataflow.PendingApprovals())
 	i.dataflow.SetTime(workflow.Now(ctx))

@@ -3,8 +3,7 @@
 //
 // Invariants:
 //   - Children are started with ABANDON, because Temporal applies the parent close policy at continue-as-new too. So a
-//     workflow ends its children itself, and a child watches the processes that it belongs to (WatchProcesses), since
-//     a terminated process notifies nobody. Where actions are billed, package worker/orphans does that for all
-//     children.
+//     workflow ends its children itself, and a child watches the processes that it belongs to (WatchProcesses), since a
+//     terminated process notifies nobody. Where actions are billed, package worker/orphans watches for all children.
 //   - A process is identified by workflow id and first run id: another process may use the same workflow id again.
 package lifecycle

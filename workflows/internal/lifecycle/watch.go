@@ -76,7 +76,7 @@ func unlimitedRetryPolicy() *temporal.RetryPolicy {
 	return &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute}
 }
 
-// NewOrphanedError is how a workflow ends whose process is gone.
+// NewOrphanedError returns the error with which a workflow ends when its process is gone.
 func NewOrphanedError() error {
 	return temporal.NewNonRetryableApplicationError("the process is gone", "process_gone", nil)
 }

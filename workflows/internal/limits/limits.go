@@ -1,7 +1,8 @@
-// Package limits keeps a limit that all workers of a namespace share: one small workflow for each, which is there while
-// anybody asks.
+// Package limits keeps the limits that all workers of a namespace share. Each limit is one small workflow, which runs
+// while workers ask it.
 //
-// Invariant: an Update is answered at once, within one workflow task: never do so many wait that Temporal refuses one.
+// Invariant: an Update is answered within one workflow task, so that the open Updates never become so many that
+// Temporal refuses one.
 package limits
 
 import (
@@ -11,10 +12,10 @@ import (
 	"processidea/protocol"
 )
 
-// idleTimeout is after how long a workflow ends that nobody asks. By then all turns are over.
+// idleTimeout is how long a limit's workflow waits for an Update before it ends. By then all turns are over.
 const idleTimeout = 2 * limit.TurnLease
 
-// Run answers who wants a turn, until nobody asks any more and what was spent has ceased to count.
+// Run answers the Updates that ask for turns. It ends when no Update comes any more and nothing spent still counts.
 func Run(ctx workflow.Context, queue limit.Queue) error {
 	asked := true
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateTurns,

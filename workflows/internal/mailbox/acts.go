@@ -12,15 +12,15 @@ import (
 	"processidea/protocol"
 )
 
-// This file keeps what becomes of people's acts, and answers who asks for it. An act is under way from the moment it
+// This file keeps the outcomes of people's acts, and answers questions for them. An act is under way from the moment it
 // is handled until it has a Fate.
 
 // ErrUnderWay is the error of a handler whose act gets its Fate later, by Settle.
 var ErrUnderWay = errors.New("what becomes of it is not known yet")
 
-// Reports that nobody takes are bounded: of a flood of nonsense the last ones are as good as all.
+// Bounds of Fates that are not reported yet: of a flood of invalid signals, the last ones are enough.
 const (
-	maxUnreported           = 100 // without an id, beside those under standing orders
+	maxUnreported           = 100 // above it, the oldest Fate without an id and a standing order is dropped
 	maxUnreportedAltogether = 5000
 )
 
@@ -54,15 +54,15 @@ func (b *Inbox) conclude(ctx workflow.Context, signal string, payload jsonval.Ob
 	b.Settle(f)
 }
 
-// Settle keeps the Fate of an act, for who asks and for the next report.
+// Settle keeps the Fate of an act, for those who ask for outcomes and for the next report.
 func (b *Inbox) Settle(f approval.Fate) {
 	if b.Fates.Settle(f) {
 		b.Report(f)
 	}
 }
 
-// Learn keeps a Fate that another workflow has reported. If the act came through this workflow, the Fate is reported
-// on.
+// Learn keeps a Fate that another workflow has reported. The next report contains it too if the act came through this
+// workflow, or if a whole process sent the act past this part.
 func (b *Inbox) Learn(f approval.Fate) {
 	sentOn := b.Fates.UnderWay[f.ID]
 	if kept := b.Fates.Settle(f); kept && sentOn || f.PassedOn {
@@ -70,8 +70,8 @@ func (b *Inbox) Learn(f approval.Fate) {
 	}
 }
 
-// Report has a Fate named in the next report. Each approval under a standing order that was refused is, since it was
-// counted.
+// Report adds a Fate to the next report. Refused approvals under standing orders are not dropped early, since the
+// orders counted them.
 func (b *Inbox) Report(f approval.Fate) {
 	if !b.Reports {
 		return
@@ -89,15 +89,15 @@ func (b *Inbox) Report(f approval.Fate) {
 	}
 }
 
-// TakeUnreported returns the Fates since its last call.
+// TakeUnreported returns the Fates that were added since its last call.
 func (b *Inbox) TakeUnreported() []approval.Fate {
 	list := b.Unreported
 	b.Unreported = nil
 	return list
 }
 
-// refuseEach refuses a signal that nobody received. Of one that brings many decisions each is refused, as it would be
-// alone.
+// refuseEach refuses a signal that nobody received. If the signal brings many decisions, each of them is refused as it
+// would be alone.
 func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload jsonval.Object, reason error) {
 	many, err := approval.ReadDecisions(payload)
 	if signal != approval.SteerDecide || err != nil {
@@ -109,7 +109,8 @@ func (b *Inbox) refuseEach(ctx workflow.Context, signal string, payload jsonval.
 	}
 }
 
-// answerOutcomes registers the question what became of acts. It is part of every workflow from its first task on.
+// answerOutcomes registers the Update and the query for the outcomes of acts. Every workflow registers them in its
+// first task.
 func (b *Inbox) answerOutcomes(ctx workflow.Context) {
 	err := workflow.SetUpdateHandlerWithOptions(ctx, protocol.UpdateOutcome, b.outcome, workflow.UpdateHandlerOptions{
 		Validator:   func(_ workflow.Context, q protocol.OutcomeQuestion) error { return approval.CheckActIDs(q.IDs) },
@@ -139,13 +140,13 @@ func (b *Inbox) outcome(ctx workflow.Context, q protocol.OutcomeQuestion) (proto
 	return protocol.OutcomeAnswer{Acts: b.Fates.Outcomes(q.IDs, b.hasHandledAll())}, err
 }
 
-// hasHandledAll reports whether every signal that has arrived was handled, or is being.
+// hasHandledAll reports whether every signal that has arrived was handled, or is being handled now.
 func (b *Inbox) hasHandledAll() bool {
 	return b.isOpen && !slices.ContainsFunc(b.arrivals.unhandledNames, b.isHandled)
 }
 
-// CanContinueAsNew reports whether everybody who asked what became of acts was answered; Wait returns once that is
-// so. hurry: who still waits is answered now, and asks the next run of the workflow.
+// CanContinueAsNew reports whether every question for outcomes was answered; Wait returns once every question is. With
+// hurry, open questions are answered now, and their callers ask the next run of the workflow.
 func (b *Inbox) CanContinueAsNew(ctx workflow.Context, hurry bool) bool {
 	b.closing, b.wakeWhenAnswered = hurry, true
 	return workflow.AllHandlersFinished(ctx)

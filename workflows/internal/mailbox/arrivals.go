@@ -44,7 +44,7 @@ func (n *arrivalRecorder) HandleSignal(ctx workflow.Context, in *interceptor.Han
 // signalArrivals are the names of the signals that have arrived and were not handled yet, the earliest first.
 type signalArrivals struct {
 	unhandledNames []string
-	arrivedCount   int // of all that have arrived, handled or not
+	arrivedCount   int // all signals that have arrived, handled or not
 }
 
 type arrivalsKey struct{}
@@ -56,8 +56,8 @@ func signalArrivalsOf(ctx workflow.Context) *signalArrivals {
 	panic("mailbox: the worker lacks the interceptor workflows.NewSignalOrderInterceptor")
 }
 
-// takeNextName takes the name of the signal to handle now, given that the selector offers one of the name offered.
-// Signals without a handler are passed over.
+// takeNextName removes and returns the name of the signal to handle now. The selector has offered a signal of the name
+// offered. Signals without a handler are skipped.
 func (a *signalArrivals) takeNextName(ctx workflow.Context, offered string, isHandled func(name string) bool) string {
 	earliest := slices.IndexFunc(a.unhandledNames, isHandled)
 	if a.unhandledNames[earliest] != offered && !historyOrderEnabled(ctx) {

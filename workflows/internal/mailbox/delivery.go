@@ -13,12 +13,13 @@ import (
 // command costs four more events, and a workflow task that records its delivery.
 //
 // The price: if the worker is lost before the task is completed, the signals are sent again, and with other content if
-// this workflow has received more by then. So it is only for signals that may come twice, and that may come although
-// the workflow decides differently later. The future's value is the ids of the workflows that do not exist.
+// this workflow has received more by then. So a signal may only be sent in this way if it may come twice, and if it may
+// come although the workflow decides differently later. The future's value lists the ids of the workflows that do not
+// exist or have ended.
 func deliverSignals(ctx workflow.Context, list ...protocol.SignalDelivery) workflow.Future {
 	return workflow.ExecuteLocalActivity(workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		StartToCloseTimeout: time.Minute, Summary: deliverySummary(list),
-		ScheduleToCloseTimeout: time.Hour, // of all attempts, while Temporal is away
+		ScheduleToCloseTimeout: time.Hour, // for all attempts, while Temporal is unavailable
 	}), protocol.ActivityDeliver, list)
 }
 
@@ -29,8 +30,8 @@ func deliverySummary(list []protocol.SignalDelivery) string {
 	return fmt.Sprintf("signal %s to %d workflows", list[0].Signal, len(list))
 }
 
-// DeliverSignalsAndWait delivers signals that may come twice, and waits until that is done. A recipient that somebody
-// has terminated is logged, and returned.
+// DeliverSignalsAndWait delivers signals that may come twice, and waits until they are delivered. It logs and returns
+// the recipients that do not exist or have ended, for instance since somebody terminated them.
 func DeliverSignalsAndWait(ctx workflow.Context, list []protocol.SignalDelivery) (missing []string) {
 	if len(list) == 0 {
 		return nil

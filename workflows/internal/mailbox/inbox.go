@@ -27,8 +27,8 @@ type Inbox struct {
 	wakeAt      time.Time // when the timer fires; zero: there is none
 	cancelTimer workflow.CancelFunc
 
-	// How many signals had arrived when Wait blocked last, whether people's were handled since, and whether a timer
-	// is set for another task: see Quiet.
+	// How many signals had arrived when Wait blocked last, whether people's signals were handled since, and whether the
+	// timer of WakeInNextTask is set: see quiet.go.
 	arrivedBeforeWait            int
 	handledPersonSignalSinceWait bool
 	nextTaskTimerSet             bool
@@ -49,8 +49,8 @@ type signalHandler struct {
 func NewInbox(ctx workflow.Context) *Inbox {
 	b := &Inbox{selector: workflow.NewSelector(ctx), arrivals: signalArrivalsOf(ctx),
 		handlers: map[string]signalHandler{}}
-	// What is not received stays pending. A workflow that handles signals after its cancellation would then see only
-	// the cancellation.
+	// A channel stays ready until its value is received. A workflow that handles signals after its cancellation would
+	// otherwise see nothing but the cancellation.
 	take := func(c workflow.ReceiveChannel) { c.ReceiveAsync(nil) }
 	b.OnChannelReceive(ctx.Done(), take)
 	b.answered = workflow.NewBufferedChannel(ctx, 1)
@@ -59,11 +59,11 @@ func NewInbox(ctx workflow.Context) *Inbox {
 	return b
 }
 
-// maxHandledPerWait bounds what Wait handles before the workflow looks what follows from it.
+// maxHandledPerWait bounds how many events Wait handles before the workflow acts on them.
 const maxHandledPerWait = 500
 
 // Wait blocks until something happens, then handles what has happened, so that a burst of signals leads to one report
-// instead of one each. It handles a part of a flood: the next Wait goes on with it.
+// instead of one each. It handles only a part of a flood; the next Wait goes on with the rest.
 func (b *Inbox) Wait(ctx workflow.Context) {
 	b.isOpen = true
 	b.dropSpentSources(ctx)

@@ -14,22 +14,22 @@ import (
 type Outbox struct {
 	inbox    *Inbox
 	underWay map[string]bool // by workflow id: a signal is on its way
-	// what waits behind it, for its turn, or until the outbox is not held any more
+	// signals that wait behind it, for their turn, or for ReleaseSignals
 	queued      map[string][]OutgoingSignal
 	awaitTurn   []string // the workflows whose turn has not come; all of them have something queued
 	sendingHeld bool
 
-	// AlwaysByCommand: a signal costs one action of a hosted server then. Sent from inside the workflow task it costs
-	// two, and less time, unless it is Gathered.
+	// AlwaysByCommand sends every signal by command, unless it is Gathered. By command, a signal costs one action of a
+	// hosted server; from inside the workflow task it costs two actions, and less time.
 	AlwaysByCommand bool
 
-	// TakeUndelivered is offered each signal without a receiver first. It returns true if nobody needs to hear of the
-	// failure; nil: for no signal.
+	// TakeUndelivered, if not nil, gets the payload of each signal that could not be delivered. If it returns true, the
+	// failure is neither recorded as a refusal nor logged.
 	TakeUndelivered func(payload jsonval.Object) bool
 }
 
-// maxInTurn is how many signals are on their way when the next one has to wait for its turn. The server takes a bounded
-// number at a time from one workflow, and what one workflow task sends must fit into one request to it.
+// maxInTurn is the number of signals on their way from which SendInTurn makes the next one wait. The server accepts a
+// bounded number at a time from one workflow, and all signals of one workflow task must fit into one request.
 const maxInTurn = 100
 
 // OutgoingSignal is a signal to be sent.
@@ -53,7 +53,7 @@ type CarriedOutgoingSignal struct {
 	OutgoingSignal
 }
 
-// NewOutbox makes an outbox whose deliveries are heard of through an inbox.
+// NewOutbox makes an outbox. The ends of its deliveries are events of the inbox.
 func NewOutbox(b *Inbox) *Outbox {
 	return &Outbox{inbox: b, underWay: map[string]bool{}, queued: map[string][]OutgoingSignal{}}
 }
@@ -67,8 +67,8 @@ func (o *Outbox) Send(ctx workflow.Context, to string, s OutgoingSignal) {
 	o.sendNow(ctx, to, s)
 }
 
-// SendInTurn is Send for one of very many: it waits while a hundred others are on their way. In order for each workflow
-// all the same.
+// SendInTurn is Send for one of very many signals: the signal waits while maxInTurn others are on their way. Each
+// workflow still receives its signals in order.
 func (o *Outbox) SendInTurn(ctx workflow.Context, to string, s OutgoingSignal) {
 	s.InTurn = true
 	if o.sendingHeld || o.underWay[to] || len(o.queued[to]) > 0 || len(o.underWay) < maxInTurn {
@@ -92,7 +92,7 @@ func (o *Outbox) sendNow(ctx workflow.Context, to string, s OutgoingSignal) {
 	})
 }
 
-// giveTurns sends to those whose turn has come.
+// giveTurns sends the queued signals of the workflows whose turn has come.
 func (o *Outbox) giveTurns(ctx workflow.Context) {
 	for !o.sendingHeld && len(o.awaitTurn) > 0 && len(o.underWay) < maxInTurn {
 		to := o.awaitTurn[0]
@@ -130,7 +130,8 @@ func (o *Outbox) onSendFailed(ctx workflow.Context, s OutgoingSignal, err error)
 	workflow.GetLogger(ctx).Warn("a signal was not delivered", "signal", s.Signal, "error", err)
 }
 
-// HoldSignals holds all signals until Release: the workflow is about to continue as new, and carries the queue along.
+// HoldSignals holds all signals until ReleaseSignals: the workflow is about to continue as new, and carries the queue
+// along.
 func (o *Outbox) HoldSignals() { o.sendingHeld = true }
 
 // ReleaseSignals sends the held signals.

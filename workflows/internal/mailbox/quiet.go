@@ -38,7 +38,7 @@ func (b *Inbox) WakeAfter(ctx workflow.Context, after time.Duration, summary str
 }
 
 // HandledPersonSignalSinceWait reports whether people's signals were handled since Wait blocked last: more may come,
-// and be in the way of closing.
+// and keep the workflow from closing.
 func (b *Inbox) HandledPersonSignalSinceWait() bool { return b.handledPersonSignalSinceWait }
 
 // DrainPersonSignals handles what has happened and returns in a workflow task in which people have signalled nothing,
@@ -72,7 +72,7 @@ func (b *Inbox) TakeUnhandled() (list []CarriedSignal) {
 	return list
 }
 
-// Redeliver handles what an earlier run of the workflow did not.
+// Redeliver handles the signals that an earlier run of the workflow did not handle.
 func (b *Inbox) Redeliver(ctx workflow.Context, list []CarriedSignal) {
 	for _, s := range list {
 		p := &commonpb.Payload{}

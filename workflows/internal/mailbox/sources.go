@@ -4,11 +4,11 @@ import "go.temporal.io/sdk/workflow"
 
 // source is what the selector of an Inbox listens to: a channel or a future.
 type source struct {
-	addTo func(workflow.Selector) // nil once it gives nothing any more
+	addTo func(workflow.Selector) // nil once the source is finished
 }
 
-// maxSpentSources bounds the number of finished sources that are kept. A selector never drops one, nor its value: all
-// results of activities.
+// maxSpentSources bounds the number of finished sources that are kept. A selector never drops a source or its value, so
+// that it would keep all results of activities.
 const maxSpentSources = 8
 
 func (b *Inbox) addSource(s *source) {
@@ -22,7 +22,7 @@ func (b *Inbox) OnChannelReceive(c workflow.ReceiveChannel, then func(workflow.R
 	s.addTo = func(to workflow.Selector) {
 		to.AddReceive(c, func(c workflow.ReceiveChannel, more bool) {
 			if !more {
-				b.markSpent(s) // it is closed, and would be ready for ever
+				b.markSpent(s) // a closed channel would be ready for ever
 			}
 			then(c)
 		})
@@ -35,8 +35,8 @@ func (b *Inbox) markSpent(s *source) {
 	b.spentSources++
 }
 
-// dropSpentSources makes a new selector of what still gives something. Which of several that are ready comes first does
-// not change: it is the one that was added first.
+// dropSpentSources makes a new selector without the finished sources. Of several ready sources, the one that was added
+// first still comes first.
 func (b *Inbox) dropSpentSources(ctx workflow.Context) {
 	if b.spentSources <= maxSpentSources {
 		return

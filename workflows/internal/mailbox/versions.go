@@ -17,8 +17,8 @@ func GatherCancelledPartsEnabled(ctx workflow.Context) bool {
 	return KnowsChange(ctx, "what cancelled parts came to")
 }
 
-// TakesProofs reports whether a decision may bring a proof. Before that change the signal was refused for a key that
-// nobody knew.
+// TakesProofs reports whether a decision may bring a proof. Before that change, a signal with a proof was refused for
+// an unknown key.
 func TakesProofs(ctx workflow.Context) bool {
 	return KnowsChange(ctx, "proofs of decisions")
 }
@@ -29,7 +29,7 @@ func BlobUpdatesEnabled(ctx workflow.Context) bool {
 	return KnowsChange(ctx, "updates of stored values")
 }
 
-// KnowsChange reports whether a workflow began after a change of the rules, which the package that made it names.
+// KnowsChange reports whether a workflow began after a change of the rules. The package that made the change names it.
 func KnowsChange(ctx workflow.Context, change string) bool {
 	return workflow.GetVersion(ctx, change, workflow.DefaultVersion, 1) != workflow.DefaultVersion
 }

@@ -24,8 +24,8 @@ type Keeper struct {
 	inbox *mailbox.Inbox
 }
 
-// New makes the Keeper of a process. part is set if the process is a part of another; nil: it is not. Undelivered
-// approvals of the Keeper come back through the outbox.
+// New makes the Keeper of a process. part is nil unless the process is a part of another. The outbox hands undelivered
+// approvals back to the Keeper.
 func New(part *protocol.PartRef, inbox *mailbox.Inbox, outbox *mailbox.Outbox) *Keeper {
 	k := &Keeper{part: part, inbox: inbox}
 	if part == nil {
@@ -82,7 +82,7 @@ func (k *Keeper) End(ctx workflow.Context, order string, s approval.SteeringPayl
 	return k.Orders.End(order, approval.OrderEnding{By: s.By, Reason: s.Reason, EndedAt: workflow.Now(ctx)})
 }
 
-// refuseInPart refuses in a part what only the whole takes.
+// refuseInPart returns an error in a part, for a signal that only the whole process takes.
 func (k *Keeper) refuseInPart(signal string) error {
 	if k.part == nil {
 		return nil
@@ -91,7 +91,7 @@ func (k *Keeper) refuseInPart(signal string) error {
 }
 
 // CheckDecision refuses a person's decision that claims to be under an order: the process itself finds and counts the
-// Calls that an order covers. A part accepts it, since the whole sends it there.
+// Calls that an order covers. A part accepts such a decision, since the whole sends it.
 func (k *Keeper) CheckDecision(d approval.Decision) error {
 	if d.Order == nil || k.part != nil {
 		return nil
@@ -100,8 +100,8 @@ func (k *Keeper) CheckDecision(d approval.Decision) error {
 		"deputies; %s gives an order", d.Kind, d.Order.Signal())
 }
 
-// Approve has approvals sent of what waits with an owner, an instance or a part, and is covered by orders; and has it
-// told of deputies.
+// Approve sends approvals of the waiting Calls of an owner, an instance or a part, that orders cover. If an order names
+// a deputy, it sends the deputy to the Call instead.
 func (k *Keeper) Approve(
 	ctx workflow.Context, idea *ideafile.Idea, owner string, waits []approval.Pending,
 	send func(signal, call string, payload jsonval.Object),
@@ -127,7 +127,7 @@ func (k *Keeper) TakeFreed() bool {
 }
 
 // TakeFates records the outcomes of acts in instances or parts. An approval under an order is not reported, since no
-// person sent it. A part reports it to the whole, which counts it.
+// person sent it. A part reports such a Fate to the whole, which counts approvals.
 func (k *Keeper) TakeFates(list []approval.Fate) {
 	for _, f := range list {
 		switch {

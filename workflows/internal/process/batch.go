@@ -41,14 +41,14 @@ func (c *processCore) asksByBatch() bool {
 	return c.idea.Config.LLMs.ByBatch() && c.asksLLM()
 }
 
-// asksLLM reports whether an LLM answers, and no script.
+// asksLLM reports whether an LLM answers, rather than a script or made-up replies.
 func (c *processCore) asksLLM() bool {
 	faked := c.idea.Simulation != nil && c.idea.Simulation.LLMRepliesFrom != ideafile.FakedByLLM
 	return c.setup.Replies == "" && !faked
 }
 
-// requestQueue is the task queue of Requests that some LLMs answer; empty: that of the process. The rate of
-// protocol.RequestQueue is that of the LLM without a name.
+// requestQueue returns the task queue of Requests to these LLMs; empty means the process's own. The rate of
+// protocol.RequestQueue is that of the LLM without a server name.
 func (c *processCore) requestQueue(llms ideafile.LLMs) string {
 	own := func(one ideafile.LLM) bool { return one.Server == "" }
 	if c.asksLLM() && !llms.ByBatch() && slices.ContainsFunc(llms, own) {
@@ -57,8 +57,8 @@ func (c *processCore) requestQueue(llms ideafile.LLMs) string {
 	return ""
 }
 
-// waitForBatch sends a Request as a batch and waits until it is answered. The id of the batch is in the history before
-// it is waited for.
+// waitForBatch sends a Request as a batch and waits until it is answered. The history has the batch's id before the
+// wait begins.
 func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.RequestInput,
 	states protocol.RequestStates) (protocol.BatchAnswer, error) {
 	var sent protocol.SentBatch
@@ -76,7 +76,7 @@ func (c *processCore) waitForBatch(ctx workflow.Context, number int, bare *turn.
 	waiting := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 2 * time.Minute, ScheduleToCloseTimeout: c.idea.Config.LLMs.Timeout(),
 		Summary: fmt.Sprintf("%s%d: wait for the batch %s", protocol.WaitingForLLM, number, sent.ID),
-		// as long as the time lasts
+		// until ScheduleToCloseTimeout
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: time.Minute},
 	})
 	err = workflow.ExecuteActivity(waiting, protocol.ActivityReadBatch, sent).Get(ctx, &answer)

@@ -62,12 +62,12 @@ type CarriedUnsplit struct {
 // CarriedParts is what a process that is split carries.
 type CarriedParts struct {
 	split.Process
-	AddedMessages       []any `json:"context,omitempty"` // the messages that people corrected it by, and added
+	AddedMessages       []any `json:"context,omitempty"` // messages of corrections and additions
 	DecidesThroughParts bool  `json:"throughParts,omitempty"`
 }
 
-// statusContinued is the IdeaStatus of a run that another run continued. Searches for what ended runs once waited for
-// must not find them.
+// statusContinued is the IdeaStatus of a run that another run continued. A search by what processes wait for must not
+// find such an ended run.
 const statusContinued = "continued"
 
 // continueAsNewInput is what both kinds of processes carry.
@@ -87,7 +87,7 @@ func (c *processCore) restore(from *ContinueAsNewInput) {
 	c.journaled = loop.StatusRunning
 }
 
-// handleCarriedSignals handles and sends what an earlier run has left.
+// handleCarriedSignals handles and sends the signals that an earlier run has left.
 func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueAsNewInput) {
 	if from != nil {
 		c.outbox.Restore(ctx, from.UnsentSignals)
@@ -95,21 +95,21 @@ func (c *processCore) handleCarriedSignals(ctx workflow.Context, from *ContinueA
 	}
 }
 
-// continueTimeout is how long a process starts nothing new for the sake of continuing as new. After that it goes on as
-// ever, until it can.
+// continueTimeout is how long a process starts nothing new because it should continue as new. After that it goes on as
+// usual, until it can continue.
 const continueTimeout = 2 * time.Second
 
 // continueAsNewTiming is when a process that should continue as new does so.
 type continueAsNewTiming int
 
 const (
-	continueAsNewLater continueAsNewTiming = iota // nothing: it goes on as ever
+	continueAsNewLater continueAsNewTiming = iota // the process goes on as usual
 	continueWhenIdle                              // it starts nothing new until it can continue
 	continueAsNewNow
 )
 
-// continueAsNewTimingFor decides what to do where continuing as new is due. idle reports whether nothing of the process
-// is under way.
+// continueAsNewTimingFor decides when the process continues as new. due is whether it should; idle is whether nothing
+// of it is under way.
 func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle bool) continueAsNewTiming {
 	if !due {
 		c.outbox.ReleaseSignals(ctx)
@@ -143,7 +143,8 @@ func (c *processCore) continueAsNewTimingFor(ctx workflow.Context, due, idle boo
 	return continueAsNewLater
 }
 
-// decideContinueAsNew decides whether the process continues as new; a Request in flight is waited for first.
+// decideContinueAsNew decides whether the process continues as new. It first waits for a Request in flight, unless the
+// Request's Plan waits for people.
 func (p *unsplitProcess) decideContinueAsNew(ctx workflow.Context) continueAsNewTiming {
 	asking := (p.loop.RequestInFlight() != nil && p.loop.PendingPlan == nil) || p.loop.RechecksInFlight()
 	due := !asking && !p.loop.IsFinished() && lifecycle.IsContinueAsNewDue(ctx, p.loopIterations, p.start.ContinueEvery)

@@ -33,9 +33,10 @@ type processCore struct {
 	start protocol.ProcessStart
 	idea  *ideafile.Idea        // with every correction
 	setup protocol.RequestSetup // what all Requests share
-	// sizeByTools is how many instances a Request covers by the Tools that are bound, those of MCP servers too
+	// sizeByTools is how many instances a Request covers, given the bound Tools, including those of MCP servers
 	sizeByTools quality.Size
-	// prepared is the worker's check of the Tools before the process was split, until they are bound; nil: none
+	// prepared is the worker's check of the Tools from before the process was split. It is nil without one, and once
+	// used.
 	prepared *protocol.PrepareResult
 
 	inbox  *mailbox.Inbox
@@ -58,7 +59,7 @@ type processCore struct {
 
 // processVariant is what an ordinary process and a split one do differently.
 type processVariant interface {
-	// pauseReason is why the process is paused; nil: it is not.
+	// pauseReason is why the process is paused; nil if it is not paused.
 	pauseReason() *diag.Fault
 	// pauseWithFault pauses the process for a reason of its own, unless it is paused already.
 	pauseWithFault(f *diag.Fault)
@@ -84,10 +85,11 @@ type processVariant interface {
 
 	instanceTokens() []string
 	// ownerOf finds the instance or the part that a Call belongs to, and the reason for refusing a decision that nobody
-	// receives. The error proposes other Calls for an unknown one, which takes long; briefly, asked only then, turns
-	// the proposals off (nil: they are on).
+	// receives. For an unknown Call, the error proposes others, which takes long. briefly is called only then; if it
+	// returns true, the error proposes none. briefly may be nil.
 	ownerOf(call string, briefly func() bool) (owner, refusal string, err error)
-	// receiverOf is the workflow that decisions on a Call are sent to. bypassesPart is whether it bypasses the part.
+	// receiverOf is the workflow that decisions on a Call are sent to. bypassesPart is whether decisions go past the
+	// Call's part.
 	receiverOf(owner, call string) (to string, bypassesPart bool)
 	// dealOut sends some of many decisions to their instances or parts.
 	dealOut(ctx workflow.Context, many approval.ManyDecisions, some []ownedDecision)
@@ -150,14 +152,14 @@ func (c *processCore) setIdea(idea *ideafile.Idea) {
 	c.setup.Idea = c.idea.Source
 }
 
-// recordCauser keeps who has added or revised instances; the token "" is all of them. The start carries it into the
-// runs to come.
+// recordCauser records who has added or revised instances; the token "" stands for all. The start carries the record
+// into later runs.
 func (c *processCore) recordCauser(by policy.Identity, tokens ...string) {
 	c.start.Idea = policy.WithCauser(c.start.Idea, by, tokens...)
 	c.setIdea(c.idea)
 }
 
-// recordCausers is recordCauser for those of whom an instance tells.
+// recordCausers is recordCauser for the people that an instance reports.
 func (c *processCore) recordCausers(token string, people []policy.Identity) {
 	for _, who := range people {
 		if !slices.Contains(policy.ReadCausers(c.idea.Source, token), who) {
@@ -177,7 +179,7 @@ func (c *processCore) recordReviser(s approval.SteeringPayload) {
 	}
 }
 
-// causersOf lists who has added or revised any of these instances; none: the only one.
+// causersOf lists who has added or revised any of these instances. Without tokens, it is about the only instance.
 func (c *processCore) causersOf(tokens []string) []policy.Identity {
 	list := policy.ReadCausers(c.idea.Source, "")
 	for _, token := range tokens {
@@ -203,7 +205,7 @@ func (c *processCore) markCancelled(ctx workflow.Context) {
 	c.setAttributes(ctx, string(loop.StatusCancelled), 0)
 }
 
-// status is the process's status, given why it is paused; nil: it is not.
+// status is the process's status, given why it is paused; nil if it is not paused.
 func (c *processCore) status(paused *diag.Fault) loop.Status {
 	if c.phase != over && paused != nil {
 		return loop.StatusPaused

@@ -14,9 +14,10 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file takes what people correct and add, and sends it on to instances or parts.
+// This file takes people's corrections and additions, and sends them to instances or parts.
 
-// revise sends the instances what concerns them. It is accepted once they have taken it in.
+// revise sends each instance the messages that concern it. The act takes effect once all of them have applied the
+// messages.
 func (p *unsplitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
 	if p.phase == opening {
 		return nil, p.deferUntilRunning(approval.SteerRevise, *s, p.Revise)
@@ -61,7 +62,7 @@ func (p *unsplitProcess) sealRevisions(ctx workflow.Context) {
 	p.Revisions = nil
 }
 
-// add starts instances. It is accepted once they have started.
+// add starts instances. The act takes effect once they have started.
 func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	if p.phase == opening {
 		return nil, nil, p.deferUntilRunning(approval.SteerAdd, s, p.AddInstances)
@@ -74,7 +75,7 @@ func (p *unsplitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []stri
 	return p.loop.Idea, tokens, mailbox.ErrUnderWay
 }
 
-// revise gives each part what concerns it. Those that have not started will start with it.
+// revise sends each part the messages that concern it. Parts that have not started will start with theirs.
 func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload) (*ideafile.Idea, error) {
 	s.Context = ideafile.WithTokensNormalized(
 		ideafile.NumberDirectPlans(p.idea.Context, s.Context), spelling.NewTokenIndex(p.instanceTokens()).FindToken)
@@ -105,7 +106,7 @@ func (p *splitProcess) revise(ctx workflow.Context, s *approval.SteeringPayload)
 	return p.idea.WithMessages(read), nil
 }
 
-// checkReopenable returns why an instance cannot be reopened that a correction names; nil if its part decides.
+// checkReopenable returns why an instance that a correction names cannot be reopened; nil if its part decides.
 func (p *splitProcess) checkReopenable(tokens []string) error {
 	for _, token := range tokens {
 		number := p.parts.PartNumberOf(token)

@@ -28,7 +28,7 @@ func (c *processCore) Decide(ctx workflow.Context, payload map[string]any, d app
 	return mailbox.ErrUnderWay
 }
 
-// ownerOfDecision is ownerOf for a decision that people may take.
+// ownerOfDecision is ownerOf, or the error of a decision that people may not take.
 func (c *processCore) ownerOfDecision(d approval.Decision, briefly func() bool) (owner, refusal string, err error) {
 	if err := c.orders.CheckDecision(d); err != nil {
 		return "", "", err
@@ -46,7 +46,7 @@ type ownedDecision struct {
 	owner, refusal string
 }
 
-// DecideMany passes each decision on, in turn. One that is refused leaves the others as they are.
+// DecideMany passes each decision on, in turn. A refused decision does not affect the others.
 func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisions) error {
 	names, unknown := spelling.NewTokenIndex(c.variant.instanceTokens()), 0
 	briefly := func() bool {
@@ -71,8 +71,7 @@ func (c *processCore) DecideMany(ctx workflow.Context, many approval.ManyDecisio
 	return nil
 }
 
-// withToken is a Call's id with the token of its instance, however that was spelled; one that names no instance stays
-// as it is.
+// withToken corrects the spelling of the instance's token in a Call's id. An id that names no instance stays as it is.
 func withToken(id string, names *spelling.TokenIndex) string {
 	token, known := names.FindToken(ideafile.InstanceTokenOfCallID(id))
 	if !known {
@@ -123,7 +122,7 @@ func (p *splitProcess) ownerOf(call string, briefly func() bool) (owner, refusal
 	return "", "", approval.UnknownCallError(call, nil, p.parts.PendingApprovals())
 }
 
-// receiverOf is the Call's part where parts deal out decisions that came before.
+// receiverOf returns the Call's instance or, if parts deal out earlier decisions, the Call's part.
 func (p *splitProcess) receiverOf(owner, call string) (to string, bypassesPart bool) {
 	if p.decidesThroughParts {
 		return owner, false

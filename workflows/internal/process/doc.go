@@ -27,7 +27,8 @@
 //	            whole, or all its instances have closed it     has LLMQuestions only
 //
 // Invariants:
-//   - One Request is in flight at most, and the process does not continue as new while it is.
+//   - One Request is in flight at most. The process does not continue as new while it is, unless its Plan waits for
+//     people.
 //   - Instances and parts are started before anybody sends them a signal, and end with the process.
 //   - What cannot be reverted (the end of an instance) is sent in a later workflow task than the one that decided it.
 //   - The order in which signals are registered and commands are given is part of recorded histories.

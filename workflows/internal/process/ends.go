@@ -12,12 +12,12 @@ import (
 
 // This file notifies instances that they have settled or failed, or must undo what they did. That cannot be reverted,
 // and a lost workflow task may decide differently when it runs again. So an instance is notified in a later task than
-// the one that decided. Nobody waits for it, so that many are notified together.
+// the one that decided. Nobody waits for the notification, so that many instances are notified together.
 
 const (
-	endDelayHurried = time.Millisecond // for a task right behind this one, when the process waits for nothing else
-	endDelay        = time.Second      // when it does
-	endShare        = 10               // one in so many instances is enough to notify them without waiting for more
+	endDelayHurried = time.Millisecond // for the next task, when the process waits for nothing else
+	endDelay        = time.Second      // when the process waits for something else
+	endShare        = 10               // if one in endShare instances has ended, that is enough to notify them
 )
 
 // instanceEnd is an instance to be notified that it has ended or, if it still works, that it must undo what it did.
@@ -60,7 +60,8 @@ func (p *unsplitProcess) sendConfirmedInstanceEnds(ctx workflow.Context, hurry b
 	}
 }
 
-// countDecidedBefore counts the ends that were decided by a task before the one in which the history has this length.
+// countDecidedBefore counts the ends that were decided in earlier tasks than the one in which the history has this
+// length.
 func (e endedInstances) countDecidedBefore(length int) int {
 	n := 0
 	for _, end := range e.instanceEnds {

@@ -22,7 +22,8 @@ func (p *unsplitProcess) sendInstanceEndsAndSeal(ctx workflow.Context) bool {
 	}
 	p.sealFinalStates(ctx)
 	for _, f := range p.childInstances {
-		// An instance's own end adds nothing, but one that closes while its process does would fail a workflow task.
+		// An instance's own end adds nothing. But an instance that closes while its process closes would fail a
+		// workflow task.
 		_ = f.Get(ctx, nil)
 	}
 	p.inbox.DrainPersonSignals(ctx)
@@ -122,7 +123,7 @@ func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessVie
 	}
 	comparable := report
 	comparable.Error = nil        // Waiting has it
-	comparable.QuotaUse.Calls = 0 // the quota that it needs is enough
+	comparable.QuotaUse.Calls = 0 // comparing the needed quota is enough
 	text := jsonval.EncodeToString(jsonval.ToJSONValue(comparable))
 	if text == c.LastReportedProgress {
 		return

@@ -25,7 +25,7 @@ func (c *processCore) registerHeldUp(ctx workflow.Context) {
 	c.listenForHoldUps(ctx)
 }
 
-// onHeldUp takes what the Request in flight waits for. Of one that has ended nothing is heard any more.
+// onHeldUp records what the Request in flight waits for. It ignores signals about a Request that has ended.
 func (c *processCore) onHeldUp(_ workflow.Context, s protocol.RequestHeldUpSignal) {
 	if s.Request != c.askedRequest {
 		return
@@ -36,7 +36,8 @@ func (c *processCore) onHeldUp(_ workflow.Context, s protocol.RequestHeldUpSigna
 	c.heldUp = s.HeldUp
 }
 
-// listenForHoldUps hears workers beside the main loop, which may wait for an activity that is held up itself.
+// listenForHoldUps receives the signals of workers in its own coroutine, since the main loop may wait for an activity
+// that is held up itself.
 func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	signals := workflow.GetSignalChannel(ctx, protocol.SignalWorkerHoldUp)
 	// The main loop waits only for sources that were registered before: this one wakes it.
@@ -58,17 +59,18 @@ func (c *processCore) listenForHoldUps(ctx workflow.Context) {
 	})
 }
 
-// HoldUp is the last report of a worker on a cause, which counts as gone when it Ends if it is not reported again.
+// HoldUp is the last report of a worker on a cause. If the cause is not reported again, it counts as gone at Ends.
 type HoldUp struct {
 	turn.HeldUp
 	Ends time.Time `json:"ends"`
 }
 
-// holdUpTTL is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than
-// two of the intervals at which it is reported again (package holdups).
+// holdUpTTL is how long a cause counts after its last report: a killed worker never withdraws it. It is longer than two
+// of the intervals at which package holdups repeats its reports.
 const holdUpTTL = 11 * time.Minute
 
-// noteHoldUp takes a report. A wait with an end counts a minute longer: of a Call that failed elsewhere nobody hears.
+// noteHoldUp records a report. A wait with a known end counts a minute longer than that, and then is dropped: if the
+// Call fails on another worker, nobody withdraws the wait.
 func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSignal) {
 	key := strings.TrimSpace(s.Cause + " " + s.Worker)
 	if s.HeldUp == nil {
@@ -89,11 +91,11 @@ func (c *processCore) noteHoldUp(ctx workflow.Context, s protocol.WorkerHoldUpSi
 	c.HoldUps[key] = h
 }
 
-// callWaitsChange names the rule that nothing is waited for by Calls that are gone.
+// callWaitsChange names the rule that Calls that are gone wait for nothing.
 const callWaitsChange = "Calls that are gone wait for nothing"
 
-// forgetCallWaits drops what Calls wait for once no instance is at work: of one that was ended from outside nobody
-// hears. A Request in flight may wait for the same causes.
+// forgetCallWaits drops what Calls wait for once no instance is at work, since an instance that is ended from outside
+// reports nothing. It drops nothing while a Request is in flight, which may wait for the same causes.
 func (p *unsplitProcess) forgetCallWaits(ctx workflow.Context) {
 	asks := p.loop.RequestInFlight() != nil || p.loop.RechecksInFlight()
 	if p.phase != running || asks || p.loop.HasBusyInstance() {
@@ -121,7 +123,7 @@ func (c *processCore) forgetHoldUps(now time.Time) (again time.Time) {
 	return again
 }
 
-// wakeAt is inbox.WakeAt, and wakes the process when what holds it up is to be forgotten.
+// wakeAt is inbox.WakeAt. It also wakes the process when the next reported cause expires.
 func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) {
 	if again := c.forgetHoldUps(workflow.Now(ctx)); !again.IsZero() && (t.IsZero() || again.Before(t)) {
 		t, summary = again, "until nobody tells any more what holds the process up"
@@ -129,8 +131,8 @@ func (c *processCore) wakeAt(ctx workflow.Context, t time.Time, summary string) 
 	c.inbox.WakeAt(ctx, t, summary)
 }
 
-// ownHeldUps lists what holds the process up itself: first what its Request waits for; each cause once, of several
-// workers the longest wait. untried: no Request has been answered yet.
+// ownHeldUps lists what holds up the process itself: first what its Request waits for, then each cause once. If several
+// workers report a cause, the longest wait is listed. untried: no Request has been answered yet.
 func (c *processCore) ownHeldUps(untried bool) (list []turn.HeldUp) {
 	if c.heldUp != nil {
 		own := *c.heldUp
@@ -156,7 +158,7 @@ func (c *processCore) beginRequest(number int) { c.askedRequest, c.heldUp = numb
 // maxHeldUp bounds the reports of parts and delegates, which mostly wait for the same cause.
 const maxHeldUp = 20
 
-// heldUpList lists what holds the process up itself, and then some delegates.
+// heldUpList lists what holds up the process itself, and then its delegates, up to maxHeldUp.
 func (c *processCore) heldUpList(untried bool, delegates []turn.DelegateView) (list []turn.HeldUp) {
 	list = c.ownHeldUps(untried)
 	for _, d := range delegates {

@@ -16,17 +16,17 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file starts instances, and hands them the Calls that the Idea which the process started from had left
-// unfinished.
+// This file starts instances, and sends them the Calls that were unfinished in the Idea from which the process started.
 
-// fewInstances may report one by one: more signals than a workflow takes well come of more.
+// fewInstances is how many instances may report one by one. More would send a workflow more signals than it handles
+// well.
 const fewInstances = 10
 
-// joiningInstances is instances that have not started yet.
+// joiningInstances are instances that have not started yet.
 type joiningInstances struct {
 	instanceTokens []string
-	addSteering    *approval.SteeringPayload // with which people added them; nil: the process begins with them
-	reopened       *instanceRestart          // the only one of them, which had ended; nil: they are new
+	addSteering    *approval.SteeringPayload // the signal by which people added them; nil: the process begins with them
+	reopened       *instanceRestart          // the restart of the only one, which had ended; nil: they are new
 }
 
 // startJoiningInstances starts the instances that have joined since it was called last.
@@ -80,9 +80,9 @@ func (p *unsplitProcess) startInstances(ctx workflow.Context, tokens []string) e
 	return nil
 }
 
-// watchInstances has the process learn at once of instances that it has started and that somebody terminates: no other
-// instance closes with an error, unless the process is cancelled. Those that an earlier run of this workflow started
-// are found gone when a Request gives them Calls.
+// watchInstances lets the process learn at once that somebody has terminated an instance which this run started. Only a
+// terminated instance closes with an error, unless the process is cancelled. If an earlier run of this workflow started
+// the instance, the process learns of its end when a Request gives it Calls.
 func (p *unsplitProcess) watchInstances(ctx workflow.Context, tokens []string, started []workflow.ChildWorkflowFuture) {
 	p.childInstances = append(p.childInstances, started...)
 	workflow.Go(ctx, func(ctx workflow.Context) {
@@ -130,7 +130,7 @@ func (p *unsplitProcess) startFirstRequest(ctx workflow.Context) {
 	}
 }
 
-// messagesByInstance are the messages of an Idea that instances see, by token; "": those that all see.
+// messagesByInstance returns the messages of an Idea that instances see, by token. All instances see those under "".
 func messagesByInstance(idea *ideafile.Idea) map[string][]any {
 	messages := map[string][]any{}
 	for _, m := range idea.Context {
@@ -187,8 +187,8 @@ func (p *unsplitProcess) hasDelegates() bool {
 	return false
 }
 
-// sendResumedCalls sends the instances the Calls that the Idea which the process started from had left unfinished. It
-// sends a Request's Calls before those of the next, since an instance accepts no Call of a Request that a later one has
+// sendResumedCalls sends instances the Calls that were unfinished in the Idea from which the process started. It sends
+// a Request's Calls before those of the next, since an instance accepts no Call of a Request that a later one has
 // closed.
 func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 	for list := p.loop.TakeResumedCalls(); len(list) > 0; {
@@ -202,7 +202,7 @@ func (p *unsplitProcess) sendResumedCalls(ctx workflow.Context) {
 }
 
 // sendCalls sends instances Calls that do not come from the LLM's stream, and returns the instances that are gone.
-// rest: the Calls had not arrived before their Request broke off; it is closed with them.
+// rest: the Calls had not arrived when their Request broke off; the signal that brings them closes the Request.
 func (p *unsplitProcess) sendCalls(ctx workflow.Context, list []loop.ResumedCalls, rest bool) (gone []string) {
 	var deliveries []protocol.SignalDelivery
 	tokens := map[string]string{}

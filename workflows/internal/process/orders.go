@@ -11,7 +11,8 @@ import (
 
 // This file takes standing orders, and sends the approvals under them.
 
-// Allow takes a standing order, and approves what waits and is covered; or a deputy, of whom it tells what waits.
+// Allow takes a standing order, and approves the waiting Calls that it covers. If it is for a deputy, Allow sends the
+// waiting Calls the deputy instead.
 func (c *processCore) Allow(ctx workflow.Context, o approval.StandingOrder) error {
 	given, err := c.orders.Give(ctx, o, orders.Scope{
 		ProcessID: c.processID, Idea: c.idea, Override: c.approvalOverride(), ToolsKnown: c.phase != opening,
@@ -32,12 +33,12 @@ func (c *processCore) Disallow(ctx workflow.Context, order string, s approval.St
 	d := steeringDecision(ctx, approval.SteerDisallow, s)
 	d.OrderID = order
 	c.log(d)
-	c.variant.approveAll(ctx) // a Call that was told of a deputy is told of the end
+	c.variant.approveAll(ctx) // Calls that know of a deputy are informed of the end
 	return nil
 }
 
-// approveUnderOrders approves under orders the waiting Calls of an owner, an instance or a part. Undelivered approvals
-// do not count.
+// approveUnderOrders approves the waiting Calls of an owner, an instance or a part, that standing orders cover.
+// Undelivered approvals do not count.
 func (c *processCore) approveUnderOrders(ctx workflow.Context, owner string, waits []approval.Pending) {
 	c.orders.Approve(ctx, c.idea, owner, waits, func(signal, call string, payload map[string]any) {
 		to, _ := c.variant.receiverOf(owner, call)

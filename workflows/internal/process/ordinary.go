@@ -13,22 +13,23 @@ import (
 	"processidea/workflows/internal/signals"
 )
 
-// unsplitProcess is a process with instances of its own: it asks the LLM once for all of them, hears from each what
-// became of its Calls, and asks again until every instance has ended.
+// unsplitProcess is a process with instances of its own: it asks the LLM once for all of them, receives from each a
+// report on its Calls, and asks again until every instance has ended.
 type unsplitProcess struct {
 	*processCore
 	loop *loop.Loop
 
 	ideaAtRequest *ideafile.Idea // the Idea as it was when the Request in flight was made
 	CarriedUnsplit
-	// baseStates are the States in BaseIdea, by token; without one, those of the Idea that the process began with.
+	// baseStates are the States in BaseIdea, by token. Without a BaseIdea, they are those of the Idea that the process
+	// began with.
 	baseStates        map[string]any
 	endStatusesSealed bool // the latest Idea records how each instance has ended
 
 	childInstances []workflow.ChildWorkflowFuture // the instances that this run of the workflow started
 	goneInstances  workflow.Channel               // tokens of those that somebody has terminated
 	joining        []joiningInstances
-	earlySignals   []func(workflow.Context) // of a process that has no instances yet
+	earlySignals   []func(workflow.Context) // signals that came before the process has instances
 	endedInstances endedInstances
 
 	notifying    bool               // a notification is on its way
@@ -60,7 +61,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 // registerHandlers registers the handlers of signals. The selector offers pending signals in this order, which never
 // changes.
 func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
-	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers look after it
+	if owners := p.lifetimeOwners(); len(owners) > 0 && !p.start.SaveActions { // else workers watch (package orphans)
 		lifecycle.WatchProcesses(ctx, p.inbox, owners, func() { p.orphaned = true })
 	}
 	mailbox.OnSignal(p.inbox, ctx, protocol.SignalReport, "From instances: what became of their Calls.",
@@ -85,8 +86,8 @@ func (p *unsplitProcess) registerHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, "", "instances")
 }
 
-// lifetimeOwners lists the processes with which this one ends: the one that it is a part of, and those that it is a
-// delegate of.
+// lifetimeOwners lists the processes whose end also ends this one: the whole of a part, and the ancestors of a
+// delegate.
 func (p *unsplitProcess) lifetimeOwners() []protocol.ProcessRef {
 	owners := p.start.Delegation.Ancestors
 	if p.start.Part != nil {

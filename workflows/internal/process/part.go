@@ -10,7 +10,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file holds what a process does beside that is a part of a split one: it reports to that, its parent.
+// This file holds what a process does in addition if it is a part of a split one: it reports to the split process, its
+// parent.
 
 // reportToParent reports the changes. One report is on its way at a time, except that the last one waits for none;
 // reports are numbered, so that an old one does not replace a later one.

@@ -41,8 +41,8 @@ func (p *unsplitProcess) resume(ctx workflow.Context, s approval.SteeringPayload
 	return true
 }
 
-// resumeDelegates lets those delegates go on that are paused while the process is not, and reports whether there are
-// any. Those of a process that is paused go on with it.
+// resumeDelegates resumes paused delegates, and reports whether there are any. It is for delegates that are paused
+// while the process is not; the delegates of a paused process go on with the process.
 func (p *unsplitProcess) resumeDelegates(ctx workflow.Context) (any bool) {
 	for _, m := range p.loop.Instances {
 		paused := slices.ContainsFunc(m.Delegates, func(d turn.DelegateView) bool {
@@ -69,7 +69,8 @@ func (p *unsplitProcess) askForReports(ctx workflow.Context) {
 	}
 }
 
-// sendQuotas sends the instances their changed quotas, except those that start with theirs.
+// sendQuotas sends changed quotas to their instances. It leaves out the starting instances, whose start contains the
+// quota.
 func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 	for _, m := range p.loop.TakeInstancesWithNewQuota() {
 		if !slices.Contains(starting, m.Token) {
@@ -79,7 +80,7 @@ func (p *unsplitProcess) sendQuotas(ctx workflow.Context, starting ...string) {
 	}
 }
 
-// onSteering takes what the process that this one is a part or a delegate of has it do.
+// onSteering handles an instruction from the process that this one is a part or a delegate of.
 func (p *unsplitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildSignal) {
 	if s.Quota != nil {
 		p.loop.ParentQuota = *s.Quota
@@ -117,8 +118,8 @@ func (p *unsplitProcess) pauseWithFault(f *diag.Fault) { p.loop.PauseWithFault(f
 
 func (p *unsplitProcess) pauseReason() *diag.Fault { return p.loop.PauseReason }
 
-// propagatePause keeps the instances from starting anything while the process is paused, and releases them with it.
-// Working instances report what they have done so far, since a pause is an Idea of the chain (sealAtRest).
+// propagatePause keeps the instances from starting anything while the process is paused, and releases them when it goes
+// on. Working instances report what they have done so far, since a pause is an Idea of the chain (sealAtRest).
 func (p *unsplitProcess) propagatePause(ctx workflow.Context) {
 	paused := p.pauseReason() != nil
 	if paused == p.InstancesHeld {
@@ -147,15 +148,15 @@ func (p *unsplitProcess) resumeInstances(ctx workflow.Context) {
 	}
 }
 
-// instancesToHold lists the instances that a pause holds: those that are being started anew begin as the process is
-// then.
+// instancesToHold lists the instances that must be notified of a pause. An instance that is being started anew need not
+// be: it begins paused or not, as the process is then.
 func (p *unsplitProcess) instancesToHold() []*loop.InstanceProgress {
 	return slices.DeleteFunc(slices.Clone(p.loop.Instances), func(m *loop.InstanceProgress) bool {
 		return !m.CanReceiveCalls() || p.isRestarting(m.Token)
 	})
 }
 
-// pause pauses the parts, and starts no other.
+// pause pauses the parts, and no other part starts.
 func (p *splitProcess) pause(ctx workflow.Context, s approval.SteeringPayload) {
 	p.parts.PauseReason = turn.PauseFault(s.By, s.Reason)
 	p.steerParts(ctx, approval.SteerPause, s.By, s.Reason)
@@ -194,7 +195,7 @@ func (p *splitProcess) sendToPart(ctx workflow.Context, number int, s mailbox.Ou
 	p.outbox.Send(ctx, protocol.PartID(p.processID, number), s)
 }
 
-// pauseOtherParts pauses the parts beside one that has paused for a reason of its own.
+// pauseOtherParts pauses all other parts if one part has paused for a reason of its own.
 func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag.Fault) {
 	for _, number := range p.parts.RunningParts() {
 		if number != paused && p.parts.All[number-1].Report.Status != loop.StatusPaused {
@@ -205,7 +206,7 @@ func (p *splitProcess) pauseOtherParts(ctx workflow.Context, paused int, f *diag
 	}
 }
 
-// onSteering takes what the process that this one is a delegate of has it do.
+// onSteering handles an instruction from the process that this one is a delegate of.
 func (p *splitProcess) onSteering(ctx workflow.Context, s protocol.SteerChildSignal) {
 	if s.Quota != nil {
 		p.parts.ParentQuota = *s.Quota

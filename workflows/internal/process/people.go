@@ -14,7 +14,7 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file handles what people signal a process of either kind (signals.ProcessHandler). Decisions on Calls are
+// This file handles people's signals to a process of either kind (signals.ProcessHandler). Decisions on Calls are
 // handled in decide.go, those on Plans in plans.go, standing orders in orders.go.
 
 // Pause lets running Calls finish and starts nothing new.
@@ -36,7 +36,8 @@ func (c *processCore) Resume(ctx workflow.Context, s approval.SteeringPayload) e
 	return nil
 }
 
-// ignoreIfForwarded is why a signal is refused. What the whole sends all its parts may find one as it should be.
+// ignoreIfForwarded returns refusal, or nil if the whole sent the signal to all its parts: some may already be as it
+// wants.
 func ignoreIfForwarded(s approval.SteeringPayload, refusal error) error {
 	if s.ID == protocol.ForwardedSignalID {
 		return nil
@@ -44,7 +45,7 @@ func ignoreIfForwarded(s approval.SteeringPayload, refusal error) error {
 	return refusal
 }
 
-// Revise takes a correction and sends on what concerns instances and parts.
+// Revise takes a correction, and sends instances or parts the messages that concern them.
 func (c *processCore) Revise(ctx workflow.Context, s approval.SteeringPayload) error {
 	idea, err := c.variant.revise(ctx, &s)
 	if idea == nil {
@@ -56,7 +57,7 @@ func (c *processCore) Revise(ctx workflow.Context, s approval.SteeringPayload) e
 	return err
 }
 
-// AddInstances takes in more instances.
+// AddInstances adds instances to the process.
 func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayload) error {
 	idea, tokens, err := c.variant.add(s)
 	if idea == nil {
@@ -70,7 +71,8 @@ func (c *processCore) AddInstances(ctx workflow.Context, s approval.SteeringPayl
 	return err
 }
 
-// steeringDecision is a steering signal as the chain keeps it. Of an addition the Ideas hold the messages.
+// steeringDecision returns a steering signal as the chain keeps it. It has no messages of an addition, since the Ideas
+// have them.
 func steeringDecision(ctx workflow.Context, kind string, s approval.SteeringPayload) approval.Decision {
 	d := approval.Decision{Kind: kind, DecidedBy: s.By, Account: s.Account, Reason: s.Reason,
 		SignalID: s.ID, DecidedAt: workflow.Now(ctx)}
@@ -91,8 +93,9 @@ func (p *unsplitProcess) deferUntilRunning(
 	return mailbox.ErrUnderWay
 }
 
-// handleSignalsBeforeStart starts the instances and then does what people asked for early. If they paused the process,
-// its instances start held; and a pause is an Idea of the chain, as is the beginning of a Plan that runs directly.
+// handleSignalsBeforeStart handles the signals that people sent before the instances could start, once these have
+// started. If people paused the process, its instances start paused. A pause is sealed as an Idea of the chain, and so
+// is the beginning of a Plan that runs directly.
 func (p *unsplitProcess) handleSignalsBeforeStart(ctx workflow.Context) error {
 	if f := p.pauseReason(); f != nil {
 		p.InstancesHeld = true
@@ -150,7 +153,7 @@ func (p *splitProcess) undo(ctx workflow.Context, s approval.SteeringPayload) er
 	return err
 }
 
-// concludeUndo notes what became of an undo once it has come to its end.
+// concludeUndo concludes the act of an undo that has ended.
 func (c *processCore) concludeUndo(ctx workflow.Context, o *approval.UndoOrder, refusal error) {
 	if o != nil {
 		c.concludeAct(ctx, approval.SteerUndo, approval.SteeringPayload{ID: o.ID, By: o.By}, refusal)

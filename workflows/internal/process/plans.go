@@ -44,7 +44,8 @@ func (p *unsplitProcess) handOutPlan(ctx workflow.Context) {
 	p.loop.MarkGone(p.sendCalls(ctx, p.loop.PlanToHandOut(), false))
 }
 
-// awaitStartDecision waits, before any instance has started, until people have decided on what the process begins with.
+// awaitStartDecision waits, before any instance has started, until people have decided on the Calls that the process
+// begins with.
 func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 	if !p.loop.HoldsPlans || !p.loop.HoldStart(workflow.Now(ctx)) {
 		return nil
@@ -64,7 +65,7 @@ func (p *unsplitProcess) awaitStartDecision(ctx workflow.Context) error {
 		return p.cancel(ctx)
 	}
 	p.setIdea(p.loop.Idea)
-	p.start.Idea = p.idea.Source // the runs to come begin with it
+	p.start.Idea = p.idea.Source // later runs begin with it
 	return nil
 }
 
@@ -168,8 +169,8 @@ func planWaitingText(v protocol.PlanView) string {
 		v.Since.UTC().Format(time.RFC3339))
 }
 
-// DecidePlan sends a decision to the part whose Plan it is about, by the digest; without one, by the number of the
-// Request, where only one Plan of that number waits.
+// DecidePlan sends a decision to the part whose Plan has the decision's digest. A decision without a digest goes by the
+// number of the Request, if only one Plan of that number waits.
 func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error {
 	if err := p.refuseDeputies(ctx, payload); err != nil {
 		return err
@@ -198,7 +199,7 @@ func (p *splitProcess) DecidePlan(ctx workflow.Context, payload jsonval.Object, 
 	return mailbox.ErrUnderWay
 }
 
-// refuseDeputies refuses a decision that tells of deputies: only a part hears of them, from its whole.
+// refuseDeputies refuses a decision that names deputies, except in a part, whose whole adds them.
 func (c *processCore) refuseDeputies(ctx workflow.Context, payload jsonval.Object) error {
 	if c.start.Part != nil || payload[approval.DeputiesKey] == nil ||
 		!mailbox.KnowsChange(ctx, "a whole is told of no deputies") {
@@ -207,7 +208,7 @@ func (c *processCore) refuseDeputies(ctx workflow.Context, payload jsonval.Objec
 	return errors.New(`unknown key "deputies"`)
 }
 
-// plans lists the Plans of the parts that wait.
+// plans lists the waiting Plans of the parts.
 func (p *splitProcess) plans() (list []protocol.PlanView) {
 	for _, part := range p.parts.All {
 		if pending := part.Report.PendingPlan; pending != nil && !part.Report.IsFinished() {

@@ -11,12 +11,12 @@ import (
 	"processidea/workflows/internal/activity"
 )
 
-// This file asks the LLM a second time for some of its answers. Whatever becomes of that, the process goes on.
+// This file asks the LLM a second time for some of its answers. Whatever the outcome, the process goes on.
 
-// recheckAttempts is how often it is tried: nobody waits for it as for a Request.
+// recheckAttempts is how often a recheck is tried, since nobody waits for it as for a Request.
 const recheckAttempts = 3
 
-// startRecheck asks again for a part of the last answers, if the file says so.
+// startRecheck asks again for a part of the last answers, if the Idea says so.
 func (p *unsplitProcess) startRecheck(ctx workflow.Context) {
 	input := p.loop.StartRecheck()
 	if input == nil {

@@ -14,8 +14,8 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// This file lets instances work again that a person has reopened. An instance whose workflow was not notified of its
-// end yet goes on; for another one the workflow is started anew, with what the instance had reported.
+// This file lets instances that a person has reopened work again. If the instance's workflow was not notified of its
+// end yet, it goes on. Otherwise the workflow is started anew, with what the instance had reported.
 
 // instanceRestart is an instance whose workflow is started anew, with the corrections that it is sent then.
 type instanceRestart struct {
@@ -56,7 +56,7 @@ func (p *unsplitProcess) findRestart(token string) *instanceRestart {
 
 func (p *unsplitProcess) isRestarting(token string) bool { return p.findRestart(token) != nil }
 
-// sendCorrection sends an instance a person's correction, once it has begun.
+// sendCorrection sends an instance a person's correction. An instance that is started anew gets it after its start.
 func (p *unsplitProcess) sendCorrection(ctx workflow.Context, token string, s protocol.CorrectionSignal) {
 	if r := p.findRestart(token); r != nil {
 		r.corrections = append(r.corrections, s)
@@ -71,8 +71,8 @@ const (
 	maxRestartDelay   = 5 * time.Second
 )
 
-// startFunc returns how the instance's workflow is started anew, once the workflow before, which was notified, has
-// closed.
+// startFunc returns a function that starts the instance's workflow anew. It waits until the previous workflow, which
+// was notified of its end, has closed.
 func (r *instanceRestart) startFunc(p *unsplitProcess) func(workflow.Context, []string) error {
 	return func(ctx workflow.Context, _ []string) error {
 		initial, writes := r.instance.StateHistory()

@@ -17,7 +17,7 @@ import (
 	"processidea/workflows/internal/mailbox"
 )
 
-// reportTime is what an activity has beside the time for an answer, to report that the server is silent.
+// reportTime is added to the time for an answer, so that the activity can report that the server is silent.
 const reportTime = 3 * time.Second
 
 const startToCloseLost = "TemporalTimeout:StartToClose"
@@ -55,7 +55,7 @@ func (p *unsplitProcess) requestBaseStates() map[string]any {
 	return turn.InitialStates(p.ideaAtRequest.Context, p.loop.InstanceTokens())
 }
 
-// requestSummary begins with protocol.WaitingForLLM.
+// requestSummary describes a Request. Except for a recheck, it begins with protocol.WaitingForLLM.
 func requestSummary(b *turn.RequestInput) string {
 	switch {
 	case b.Recheck != nil:

@@ -36,8 +36,8 @@ func (p *unsplitProcess) sealFinalStates(ctx workflow.Context) {
 	}
 }
 
-// sealIdea puts one Idea on the chain: in with what the process adds to each. Sealing is content-addressed, so that
-// doing it twice is doing it once.
+// sealIdea adds one Idea to the chain: in, and what the process adds to each. Sealing is content-addressed, so that a
+// repetition changes nothing.
 func (p *unsplitProcess) sealIdea(ctx workflow.Context, idea *ideafile.Idea, in protocol.SealInput) {
 	in.Process, in.At, in.Parent, in.Idea = p.processID, p.LastSealed.At+1, p.LastSealed.Digest, idea.Source
 	in.LLMUsages, in.Quality, in.Delegation = p.loop.TakeLLMUsages(), p.loop.Quality(), p.start.Delegation.ForIdea(idea)

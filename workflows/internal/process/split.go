@@ -20,8 +20,8 @@ import (
 )
 
 // splitProcess is a process of more instances than one Request may cover. Its parts are processes themselves, with
-// Requests and a chain of their own. It starts some at a time, passes on people's signals, and gathers the results of
-// the parts.
+// Requests and a chain of their own. It starts some parts at a time, passes on people's signals, and gathers the
+// results of the parts.
 type splitProcess struct {
 	*processCore
 	parts              *split.Process
@@ -56,7 +56,8 @@ func (p *splitProcess) registerHandlers(ctx workflow.Context) error {
 	return p.registerQueries(ctx, p, " Each part has a chain of its own.", "parts")
 }
 
-// open gives the parts the size by the Tools of MCP servers too, which are known only once these have been asked.
+// open sizes the parts with regard to the Tools of MCP servers too, which are known only once the servers have been
+// asked.
 func (p *splitProcess) open(ctx workflow.Context) error {
 	asksServers := len(p.idea.MCPServersToAskForTools()) > 0
 	if err := p.bindTools(ctx); err != nil {
@@ -129,8 +130,8 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 	return nil, p.cancel(ctx)
 }
 
-// startNextPart starts the part whose time has come, if there is one, and waits until it has started. It outlives this
-// run of the workflow.
+// startNextPart starts the part whose time has come, if there is one, and waits until it has started. The part outlives
+// this run of the workflow.
 func (p *splitProcess) startNextPart(ctx workflow.Context) error {
 	part := p.parts.StartNextPart()
 	if part == nil {
@@ -171,7 +172,7 @@ func (p *splitProcess) partStartInput(part split.Part) protocol.ProcessStart {
 	return start
 }
 
-// onPartClosed notes the end of a part that had no time to report it: somebody terminated it.
+// onPartClosed notes the end of a part that could not report its end, since somebody terminated it.
 func (p *splitProcess) onPartClosed(number int, err error) {
 	r := p.parts.All[number-1].Report
 	if err == nil || r.IsFinished() {

@@ -14,7 +14,7 @@ import (
 
 // This file ends a split process that was cancelled.
 
-// cancelPatience bounds the wait for the last reports of cancelled parts: one that somebody terminates meanwhile
+// cancelPatience bounds the wait for the last reports of cancelled parts: a part that somebody terminates meanwhile
 // reports nothing.
 const cancelPatience = 5 * time.Minute
 
@@ -33,7 +33,7 @@ func (p *splitProcess) cancel(ctx workflow.Context) error {
 	return temporal.NewCanceledError(r)
 }
 
-// cancelParts cancels the parts that work, and lists them. One that has just ended cannot be cancelled, and need not
+// cancelParts cancels the running parts, and lists them. A part that has just ended cannot be cancelled, and need not
 // be.
 func (p *splitProcess) cancelParts(ctx workflow.Context) (cancelled []int) {
 	for _, number := range p.parts.RunningParts() {
@@ -62,7 +62,7 @@ func (p *splitProcess) isAnyPartRunning(numbers []int) bool {
 	return slices.ContainsFunc(numbers, func(number int) bool { return slices.Contains(running, number) })
 }
 
-// gatherCancelledStates reads everybody's State, and seals what the latest Idea lacks.
+// gatherCancelledStates reads the States of all instances, and seals what the latest Idea lacks.
 func (p *splitProcess) gatherCancelledStates(ctx workflow.Context) {
 	in := p.gatherInput()
 	in.StatesOnly = p.phase == opening || (p.LastSealed.At > 0 && !p.parts.HasUnsealedChanges())

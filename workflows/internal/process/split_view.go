@@ -16,7 +16,7 @@ import (
 
 // This file answers queries of a split process and shows it in the Temporal UI.
 
-// callCounts lists nothing: the parts know.
+// callCounts lists nothing: only the parts know their Calls.
 func (p *splitProcess) callCounts() []turn.CallCount { return []turn.CallCount{} }
 
 func (p *splitProcess) view() protocol.ProcessView {

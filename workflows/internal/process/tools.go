@@ -19,8 +19,8 @@ import (
 	"processidea/workflows/internal/display"
 )
 
-// This file looks up the Tools of a process that opens: those that its MCP servers offer, and what this worker binds
-// each to.
+// This file finds the Tools of an opening process: it asks the MCP servers for theirs, and the worker what it binds
+// each Tool to.
 
 // If a server does not answer, the process pauses after a few attempts, as it does for an LLM.
 const (
@@ -29,7 +29,7 @@ const (
 	discoverTimeout = protocol.DiscoverPatience + 30*time.Second
 )
 
-// bindTools finds out which Tools there are, and binds them. The process is open then.
+// bindTools finds out which Tools there are, and binds them. The process is running then.
 func (c *processCore) bindTools(ctx workflow.Context) error {
 	err := c.discoverMCPTools(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *processCore) bindTools(ctx workflow.Context) error {
 	return nil
 }
 
-// changeTools takes the Idea with other Tools as the one that counts, in this run and in those to come.
+// changeTools replaces the Tools of the Idea, in this run and in later ones.
 func (c *processCore) changeTools(change func(idea jsonval.Object) jsonval.Object) error {
 	idea, problems := ideafile.ReadIdeaWithCheckedTools(change(c.idea.Source))
 	if err := invalidIdeaError(problems); err != nil {
@@ -93,7 +93,7 @@ func (c *processCore) prepareTools(ctx workflow.Context) (*protocol.PrepareResul
 	}
 }
 
-// pauseUntilResumed pauses a process that opens until somebody resumes it, or cancels it.
+// pauseUntilResumed pauses an opening process until somebody resumes or cancels it.
 func (c *processCore) pauseUntilResumed(ctx workflow.Context, why *diag.Fault) error {
 	c.variant.pauseWithFault(why)
 	c.variant.showStarting(ctx)
@@ -199,7 +199,7 @@ func (c *processCore) askingMCPServersText() string {
 		protocol.DiscoverPatience.String()
 }
 
-// addMCPTools takes the Idea with the servers' tools in it as the one that counts, in this run and in those to come.
+// addMCPTools adds the servers' tools to the Idea, in this run and in later ones.
 func (c *processCore) addMCPTools(ctx workflow.Context, found mcppalette.Palette) error {
 	err := invalidIdeaError(found.Problems)
 	if err == nil {

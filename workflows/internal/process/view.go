@@ -16,7 +16,7 @@ import (
 	"processidea/workflows/internal/display"
 )
 
-// This file answers queries. A process that is split answers the same ones as any other.
+// This file answers queries. A split process answers the same queries as any other.
 
 // queryableProcess is a process of either kind, as queries ask about it.
 type queryableProcess interface {
@@ -30,7 +30,7 @@ type queryableProcess interface {
 	addApprovalContexts([]protocol.Approval)
 }
 
-// registerQueries registers the queries; aboutChain and aboutApprovals end their descriptions.
+// registerQueries registers the queries; aboutChain and aboutApprovals complete their descriptions.
 func (c *processCore) registerQueries(ctx workflow.Context, v queryableProcess, aboutChain,
 	aboutApprovals string) error {
 	return display.RegisterQueries(ctx, []display.Query{
@@ -129,10 +129,11 @@ func (p *unsplitProcess) approvals() protocol.ProcessApprovals {
 	return v
 }
 
-// maxCaseBytes is how many bytes of cases an answer holds: a large one would not fit.
+// maxCaseBytes bounds the inputs and States in one answer, in bytes of JSON: a larger answer would not fit.
 const maxCaseBytes = 1 << 20
 
-// addApprovalContexts adds the cases, as the instances have reported them, until they become too many for one answer.
+// addApprovalContexts adds the input and State of each instance, as reported, until they become too large for one
+// answer.
 func (p *unsplitProcess) addApprovalContexts(list []protocol.Approval) {
 	own := ideafile.GroupMessagesByInstance(p.idea.Context)
 	size := 0

@@ -17,14 +17,14 @@ import (
 type ProcessHandler interface {
 	// Decide passes a decision on, payload unchanged, to the instance that it is about.
 	Decide(ctx workflow.Context, payload jsonval.Object, d approval.Decision) error
-	// DecideMany passes each of many decisions on, as Decide does. One that is refused leaves the others as they are.
+	// DecideMany passes each of many decisions on, as Decide does. A refused decision does not affect the others.
 	DecideMany(ctx workflow.Context, many approval.ManyDecisions) error
 	Pause(ctx workflow.Context, s approval.SteeringPayload) error
 	Resume(ctx workflow.Context, s approval.SteeringPayload) error
 	Revise(ctx workflow.Context, s approval.SteeringPayload) error
 	AddInstances(ctx workflow.Context, s approval.SteeringPayload) error
 	Undo(ctx workflow.Context, s approval.SteeringPayload) error
-	// Allow takes a standing order or a deputy, and Disallow ends the one of an id.
+	// Allow takes a standing order or a deputy. Disallow ends the order or deputy with this id.
 	Allow(ctx workflow.Context, o approval.StandingOrder) error
 	Disallow(ctx workflow.Context, order string, s approval.SteeringPayload) error
 	// DecidePlan takes a decision on a Plan that waits as a whole, or passes it on.
@@ -87,7 +87,7 @@ type signalKind struct {
 	name, description string
 	// handle reads the payload and has a process handle it.
 	handle func(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error
-	// isDecision is whether it is a decision on a Call, which instances handle too.
+	// isDecision: the signal is a decision on a Call, which instances handle too.
 	isDecision bool
 }
 
@@ -138,7 +138,8 @@ func planSignal(kind, description string) signalKind {
 	}, false}
 }
 
-// handleDeputy takes a deputy, or passes on that a Call is to be told of one.
+// handleDeputy takes a deputy for the process. If the payload names a Call, it passes the deputy on to the Call's
+// instance.
 func handleDeputy(p ProcessHandler, ctx workflow.Context, payload jsonval.Object) error {
 	if payload["call"] != nil {
 		return decisionSignal(approval.SteerDeputy, "").handle(p, ctx, payload)
