@@ -12,20 +12,20 @@ import (
 	"processidea/model/jsonval"
 )
 
-// options is the command line.
+// options holds the command line.
 type options struct {
 	works   []works.Work
 	json    string
 	from    []string
 	against string
-	update  bool // the bounds of against
+	update  bool // set the bounds in the file of against
 	profile string
 	rounds  int
 	quick   bool
 }
 
-// readOptions takes flags before, between and after the names of works. Without names it takes every work that lasts
-// minutes at most, of quick ones all, or those that have bounds.
+// readOptions reads flags and names of works in any order. Without names it takes all works in a quick run, the bounded
+// works with --against, and otherwise every work that lasts minutes at most.
 func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.StringVar(&o.json, "json", "", "file for the figures as JSON")
@@ -72,22 +72,22 @@ func boundedWorks(name string) (some []works.Work, err error) {
 	return some, err
 }
 
-// inOneProcess reports whether all works are done in this process: a single one, or those that one profile is to show.
+// inOneProcess reports whether all works run in this process: if there is only one, or if one profile is to cover all.
 func (o options) inOneProcess() bool { return len(o.works) == 1 || o.profile != "" }
 
-// arguments gives the flags with which another process does some rounds of a work as this one would.
+// arguments returns the flags with which a child process does some rounds of a work with these options.
 func (o options) arguments(rounds int) []string {
 	return []string{"--rounds", strconv.Itoa(rounds), "--quick=" + strconv.FormatBool(o.quick)}
 }
 
-// passes is how often all works are gone through, each time with a share of their rounds. A machine slows down and
-// recovers within minutes: this way works that are compared with each other meet the same conditions.
+// passes is the number of passes over all works, each with a share of their rounds. A machine slows down and recovers
+// within minutes. This way works that are compared with each other meet the same conditions.
 const passes = 5
 
-// roundsInPass gives how many of so many rounds are done in one pass.
+// roundsInPass returns how many of the rounds belong to one pass.
 func roundsInPass(rounds, pass int) int { return rounds*(pass+1)/passes - rounds*pass/passes }
 
-// roundsOf gives how often a work is done.
+// roundsOf returns the number of rounds of a work.
 func (o options) roundsOf(w works.Work) int {
 	switch {
 	case o.rounds > 0:

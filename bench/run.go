@@ -34,7 +34,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	return checkFirmLimits(figures)
 }
 
-// holdBounds returns an error that names the bounds which were passed, or sets them anew.
+// holdBounds sets the bounds with --update. Otherwise it returns an error that names the exceeded bounds.
 func holdBounds(o options, figures []report.Figure) error {
 	if o.against == "" {
 		return nil
@@ -53,8 +53,8 @@ func holdBounds(o options, figures []report.Figure) error {
 	return nil
 }
 
-// checkFirmLimits returns an error that names the limits which were passed, of works whose figures do not depend on the
-// machine's speed.
+// checkFirmLimits returns an error that names the exceeded limits of works whose figures do not depend on the machine's
+// speed.
 func checkFirmLimits(figures []report.Figure) error {
 	var passed []string
 	for _, f := range figures {
@@ -78,8 +78,8 @@ func measureOrRead(ctx context.Context, o options) ([]report.Figure, error) {
 	return measure(ctx, o)
 }
 
-// measure does each work's share of a pass in a process of its own: an embedded server that has stopped leaves some of
-// its memory behind, and clients, which must not be counted for the next work.
+// measure does each work's share of a pass in a child process. A stopped embedded server leaves some of its memory
+// behind, and clients; these must not count for the next work.
 func measure(ctx context.Context, o options) ([]report.Figure, error) {
 	records := newRecords(o.works)
 	for pass := range passes {
@@ -140,8 +140,8 @@ func measureInProcess(ctx context.Context, o options) ([]report.Figure, error) {
 	return sumFigures(records), nil
 }
 
-// warmUp does the first work once in small and drops the figures: a program that has just started takes longer for
-// everything.
+// warmUp runs the first work once at a small size and drops the figures, since everything takes longer in a program
+// that has just started.
 func warmUp(ctx context.Context, o options) error {
 	if o.quick || len(o.works) == 0 {
 		return nil
@@ -153,7 +153,7 @@ func warmUp(ctx context.Context, o options) error {
 	return nil
 }
 
-// profile writes a processor profile to a file until stop is called; without a path it does nothing.
+// profile writes a processor profile to a file until stop is called. Without a path it does nothing.
 func profile(path string) (stop func(), err error) {
 	if path == "" {
 		return func() {}, nil
@@ -186,7 +186,7 @@ func sumFigures(records []*report.Record) (all []report.Figure) {
 	return all
 }
 
-// floorSize is how many plain workflows show after each round how fast the machine is.
+// floorSize is the number of plain workflows that show after each round how fast the machine is.
 const floorSize = 50
 
 // runRound does one round of a work on a new bed.

@@ -1,6 +1,6 @@
-// Command starter starts processes, looks at them, and runs the embedded Temporal server where none is configured. It
-// is package command with the tools of the examples, which is a thin layer over package client: flags, what is
-// printed, and exit codes.
+// Command starter starts processes, looks at them, and runs the embedded Temporal server if none is configured. It is
+// package command with the tools of the examples. That package adds only flags, printing and exit codes to package
+// client.
 package main
 
 import (

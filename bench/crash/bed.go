@@ -22,7 +22,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// bed is what everything runs on: the two programs that are killed, and the tools and the LLM, which are not.
+// bed holds everything that a trial runs on: the two programs that are killed, and the tools and the LLM, which are
+// not.
 type bed struct {
 	dir, address   string
 	temporary      bool
@@ -88,7 +89,7 @@ func (b *bed) dial(ctx context.Context) error {
 	})
 }
 
-// environment gives the variables by which the programs find each other.
+// environment returns the variables through which the programs find each other.
 func (b *bed) environment() []string {
 	return append(os.Environ(), "TEMPORAL_ADDRESS="+b.address, "TEMPORAL_NAMESPACE=default",
 		"PROCESSIDEA_LOST_AFTER=5s", "PROCESSIDEA_STORE="+filepath.Join(b.dataDir(), "store"),
@@ -113,7 +114,7 @@ func (b *bed) close() {
 	}
 }
 
-// eventually repeats try until it succeeds or the time is over.
+// eventually repeats try until it succeeds or the time is up.
 func eventually(ctx context.Context, within time.Duration, try func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()

@@ -12,14 +12,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// testCase is an Idea that processes are started from.
+// testCase is an Idea from which processes are started.
 type testCase struct {
 	name      string
 	idea      jsonval.Object
 	instances string // a file; empty: none
 }
 
-// readCases reads the examples, and adds the case whose every effect can be counted.
+// readCases reads the examples, and adds the case whose effects can all be counted.
 func readCases(b *bed) ([]testCase, error) {
 	files, _ := filepath.Glob("examples/*/idea.json")
 	if len(files) == 0 {
@@ -52,13 +52,13 @@ func readCases(b *bed) ([]testCase, error) {
 	return append(cases, c), err
 }
 
-// omittedExamples holds the examples whose tools are other programs, the one with delegates, whose prompts do not name
-// the process, and the one whose decisions are signed.
+// omittedExamples names the examples with tools in other programs, the one with delegates (their prompts do not name
+// the process), and the one with signed decisions.
 var omittedExamples = map[string]bool{
 	"mcp": true, "custom-worker": true, "invoices": true, "research": true, "payout": true,
 }
 
-// readReplies reads what the LLM says in an example. An example without replies asks no LLM.
+// readReplies reads an example's replies of the LLM. An example without replies asks no LLM.
 func (l *llm) readReplies(name, file string) error {
 	text, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
@@ -102,7 +102,7 @@ func effectsCase(b *bed) (testCase, error) {
 	return testCase{name: "effects", idea: idea}, err
 }
 
-// writeFile writes the Idea of one process, with a text by which the LLM can tell the process.
+// writeFile writes the Idea of one process, with a text that tells the LLM which process is asking.
 func (c testCase) writeFile(dir, process string) (string, error) {
 	context, _ := c.idea["context"].([]any)
 	content := jsonval.Object{"type": "text", "text": fmt.Sprintf("(process %s of %s)", process, c.name)}

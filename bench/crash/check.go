@@ -16,7 +16,7 @@ import (
 	"processidea/protocol"
 )
 
-// check holds a process against the rules.
+// check compares a process with the rules.
 func (r *trial) check(ctx context.Context, p *startedProcess) {
 	r.figures.Processes++
 	if p.err != nil {
@@ -43,8 +43,8 @@ func resultWithoutID(p *startedProcess) string {
 	return strings.ReplaceAll(text, p.id, "ID")
 }
 
-// checkHistory checks the history of one workflow: it has ended, and no Call ran again whose completion it holds. It
-// adds to done when each Call was completed, by Idempotency-Key.
+// checkHistory checks the history of one workflow: it must have ended, and no Call may have run again after its
+// completion. It adds to done when each Call was completed, by Idempotency-Key.
 func (r *trial) checkHistory(ctx context.Context, id string, done map[string]time.Time) {
 	events := r.client.Temporal().GetWorkflowHistory(ctx, id, "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	scheduled := map[int64]string{}
@@ -105,7 +105,7 @@ func (r *trial) checkEvent(id string, e *historypb.HistoryEvent, scheduled map[i
 	return false
 }
 
-// keyOf gives the Idempotency-Key of the Call that an activity runs; empty where it runs none.
+// keyOf returns the Idempotency-Key of the Call that an activity runs, or "" if it runs no Call.
 func keyOf(activity string, input *commonpb.Payloads) string {
 	var in protocol.ExecuteInput
 	if activity != protocol.ActivityExecute || connect.DataConverter(nil).FromPayloads(input, &in) != nil {
@@ -114,8 +114,8 @@ func keyOf(activity string, input *commonpb.Payloads) string {
 	return in.IdempotencyKey()
 }
 
-// checkEffects checks the requests that the tools got: everything that the undisturbed process asked for, each under
-// one key, and nothing again once it was done.
+// checkEffects checks the requests to the tools. Everything that the undisturbed process requested must be there, each
+// under one key, and nothing may be requested again after it was done.
 func (r *trial) checkEffects(p, calm *startedProcess, done map[string]time.Time) {
 	keys := map[string]string{}
 	for _, e := range r.tools.effectsOf(p.id) {

@@ -1,11 +1,12 @@
 // Command crash kills the worker, the server and both with SIGKILL at random moments while processes are at work, and
-// checks that nobody can tell afterwards:
+// checks that this has no visible consequences:
 //
 //	go run ./bench/crash                      # fifty kills, about ten minutes
 //	go run ./bench/crash -kills 10 -seed 42   # ten, at the moments that the seed gives
 //
-// The processes are the examples and one whose every Call is an HTTP request to a server that counts. Server and worker
-// are the real programs, `starter dev --worker=false` and `worker`. How to read the figures: docs/worker.md.
+// The processes are the examples, and one whose Calls are all HTTP requests to a server that counts them. Server and
+// worker are the real programs, `starter dev --worker=false` and `starter worker`. How to read the figures:
+// docs/worker.md.
 //
 //   - bed holds the programs that are killed, and the tools and the LLM, which are not.
 //   - trial runs every case once in peace and then wave after wave with kills.

@@ -15,22 +15,22 @@ type figures struct {
 	Moments     []moment       `json:"moments"`
 	Processes   int            `json:"processes"`
 	Undisturbed float64        `json:"undisturbedSeconds"` // one run of all cases
-	Slowest     float64        `json:"slowestSeconds"`     // from the last kill of a wave to its end
+	Slowest     float64        `json:"slowestSeconds"`     // from the last kill of a wave to the end of the wave
 	Effects     int            `json:"effects"`            // requests to tools by HTTP, repetitions not counted
-	Repeated    int            `json:"repeated"`           // the same under the same key
-	Asked       int            `json:"asked"`              // times that a person was asked for an unknown outcome
+	Repeated    int            `json:"repeated"`           // repetitions of these requests under the same key
+	Asked       int            `json:"asked"`              // times that a person was asked about an unknown outcome
 	Events      int            `json:"events"`             // in all histories
-	// LostActivities and LostTasks timed out with their worker; FailedTasks failed, and went on.
+	// LostActivities and LostTasks timed out with their worker. FailedTasks failed and were retried.
 	LostActivities int      `json:"lostActivities"`
 	LostTasks      int      `json:"lostTasks"`
 	FailedTasks    int      `json:"failedTasks"`
 	Broken         []broken `json:"broken"`
 
 	mu    sync.Mutex
-	known map[string]bool // what was counted in Asked
+	known map[string]bool // what Asked has counted already
 }
 
-// moment is one kill: what, and how long after the one before.
+// moment is one kill: its victim, and how long it came after the one before.
 type moment struct {
 	Victim string  `json:"victim"`
 	After  float64 `json:"afterSeconds"`
@@ -58,7 +58,7 @@ func (f *figures) addKill(victim string, after time.Duration) {
 
 func (f *figures) killCount() int { return len(f.Moments) }
 
-// addAsked notes that a person was asked about something, once however long it waits.
+// addAsked counts that a person was asked about something. It counts each question once, however long it waits.
 func (f *figures) addAsked(what string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +74,7 @@ func (f *figures) addViolation(rule, where, format string, args ...any) {
 	f.Broken = append(f.Broken, b)
 }
 
-// print prints the table, and the JSON to a file or after it.
+// print prints the table. It writes the JSON to the file, or prints it after the table if there is none.
 func (f *figures) print(file string) error {
 	fmt.Printf(`
 | crash | |

@@ -13,8 +13,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// llm answers every process from its example's replies, by what the prompt says. After a Request that was cut off it
-// repeats its reply: an LLM that is told that part of its Plan was lost plans the same again, and closed paths stay
+// llm answers every process from its example's replies, as its prompt requires. After a Request that was cut off, it
+// repeats its reply: an LLM that reads that part of its Plan was lost plans the same again, and closed paths stay
 // closed.
 type llm struct {
 	mu      sync.Mutex
@@ -71,8 +71,8 @@ func (l *llm) chooseReply(prompt string) rehearsal.Reply {
 	return l.last[process]
 }
 
-// nextReply gives a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the wiring
-// was not accepted, and the reply is the output alone.
+// nextReply returns a case's reply to a prompt. If the last reply wired the output and the LLM is asked again, the
+// wiring was not accepted, and the reply is only the output.
 func (l *llm) nextReply(name, prompt string, last rehearsal.Reply) rehearsal.Reply {
 	if output := solutionOf(last)["output"]; output != nil && len(callsOf(last)) > 0 && isPlanned(prompt, last) {
 		last.Content = jsonval.EncodeToString(jsonval.Object{"calls": []any{}, "output": output})
@@ -110,10 +110,10 @@ func callsOf(r rehearsal.Reply) []any {
 	return calls
 }
 
-// wantedResult finds the latent Call whose result a prompt asks for.
+// wantedResult matches the latent Call whose result a prompt asks for.
 var wantedResult = regexp.MustCompile(`## Results wanted\n[^\n]*\n- ([^ ]+) `)
 
-// latentReply gives the reply with a latent Call's result, under the id that is asked for.
+// latentReply returns the reply with a latent Call's result, with the Call's id from the prompt.
 func (l *llm) latentReply(name, id string) rehearsal.Reply {
 	for _, r := range l.replies[name] {
 		calls := callsOf(r)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// options is the command line.
+// options holds the flags.
 type options struct {
 	kills      int
 	seed       uint64
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// run gives the number of rules that were broken.
+// run returns the number of violations of rules.
 func run(ctx context.Context, o options) (wrong int, err error) {
 	fmt.Printf("seed %d, %d kills\n", o.seed, o.kills)
 	b, err := newBed(ctx, o.keep)

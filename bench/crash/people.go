@@ -10,8 +10,9 @@ import (
 	"processidea/protocol"
 )
 
-// decideAll approves whatever a policy asks for. For a Call with an unknown outcome it does what a careful person does:
-// it looks whether the tool was reached, and then gives the tool's answer, or else lets the Call run.
+// decideAll approves whatever a policy asks for. For a Call with an unknown outcome it acts as a careful person would.
+// It checks whether the tool was reached. If so, it gives the tool's answer as the result; otherwise it lets the Call
+// run.
 func (r *trial) decideAll(ctx context.Context, all []*startedProcess) {
 	for ctx.Err() == nil {
 		for _, p := range all {
@@ -46,6 +47,6 @@ func (r *trial) decide(ctx context.Context, a protocol.Approval) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	// A decision whose signal fails is made again in the next round.
+	// If the signal fails, the next round decides again.
 	_ = r.client.Temporal().SignalWorkflow(ctx, a.Process, "", signal, payload)
 }

@@ -10,8 +10,8 @@ import (
 	"processidea/internal/pause"
 )
 
-// program is a program that is killed and started again. If it ends by itself, as a worker does without a server, it is
-// started again too, as a supervisor would.
+// program is a program that is killed and restarted. If it ends by itself, as a worker does without a server, it is
+// restarted too, as a supervisor would do.
 type program struct {
 	bed   *bed
 	args  []string
@@ -23,7 +23,7 @@ func (b *bed) program(name string, args ...string) *program {
 	return &program{bed: b, args: append([]string{filepath.Join(b.dir, name)}, args...)}
 }
 
-// start starts the program, and keeps it running until it is killed.
+// start starts the program and keeps it running until kill.
 func (p *program) start() error {
 	log, err := os.OpenFile(p.args[0]+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *program) start() error {
 		defer close(ended)
 		defer log.Close()
 		for ctx.Err() == nil {
-			cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...) // its end is SIGKILL
+			cmd := exec.CommandContext(ctx, p.args[0], p.args[1:]...) // cancelling ctx kills it with SIGKILL
 			cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = p.bed.environment(), p.bed.dir, log, log
 			_ = cmd.Run()
 			_ = pause.For(ctx, 200*time.Millisecond)

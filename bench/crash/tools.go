@@ -16,7 +16,7 @@ import (
 )
 
 // toolbox serves the tools: the shop of the example diamond under /shop, and elsewhere tools that answer with a digest
-// of the request. It notes every request.
+// of the request. It records every request.
 type toolbox struct {
 	shop http.Handler
 
@@ -33,7 +33,7 @@ type effect struct {
 
 func newToolbox() *toolbox { return &toolbox{shop: shop.Handler(), seen: map[string]*effect{}} }
 
-// toolDelay is how long a tool takes to answer after its effect, so that a kill may fall between the two.
+// toolDelay is the time between a tool's effect and its answer, so that a kill may fall between the two.
 const toolDelay = 150 * time.Millisecond
 
 func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,7 @@ func (t *toolbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// computeAnswer computes an answer, the same for the same request.
+// computeAnswer computes an answer, which is always the same for the same request.
 func (t *toolbox) computeAnswer(r *http.Request, body []byte) (status int, answer string) {
 	path, isShop := strings.CutPrefix(r.URL.Path, "/shop")
 	if !isShop {
@@ -64,7 +64,7 @@ func (t *toolbox) computeAnswer(r *http.Request, body []byte) (status int, answe
 	return w.Code, w.Body.String()
 }
 
-// record adds a request to its effect, and gives its answer. What is repeated gets the first one.
+// record adds a request to the effect of its key, and returns the answer. A repeated request gets the first answer.
 func (t *toolbox) record(key, asked, answer string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t *toolbox) record(key, asked, answer string) string {
 	return e.answer
 }
 
-// answerOf gives what the requests with an Idempotency-Key were answered, if there were any.
+// answerOf returns the answer to the requests with an Idempotency-Key, if there were any.
 func (t *toolbox) answerOf(key string) (answer string, reached bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -69,14 +69,14 @@ func createDatabase(path string) error {
 	return os.Rename(draft, path)
 }
 
-// sqlConfig describes a connection to the file that no other server of this process shares. Temporal caches connections
-// by their description for as long as the process lives: a folder that was deleted and made again would be served from
-// the deleted file. So each description differs from the others by a few milliseconds of timeout.
+// sqlConfig describes a connection to the file that no other server of this operating-system process shares. Temporal
+// caches connections by their description until that process ends. So a server on a folder that was deleted and made
+// again would read the deleted file. Each description therefore has a slightly different timeout, in milliseconds.
 func sqlConfig(path, journal, synchronous string) *config.SQL {
-	const patience = 10_000 // ms; a person may have the file open in a tool of their own
+	const patience = 10_000 // ms; a person may have the file open in another tool
 	return &config.SQL{
 		PluginName: sqliteplugin.PluginName,
-		// It becomes part of a URI: a "?" or "%" in the folder's name must not end the path.
+		// The path becomes part of a URI: a "?" or "%" in the folder's name must not end the path.
 		DatabaseName: (&url.URL{Path: path}).EscapedPath(),
 		// SQLite has one writer: with four connections throughput falls to a third.
 		MaxConns: 1,

@@ -14,21 +14,20 @@ import (
 
 // Options configure where the server keeps its data and on which ports it listens.
 type Options struct {
-	// Dir is the folder of the database file temporal.db. It is created when missing; two servers
-	// cannot share one.
+	// Dir is the folder of the database file temporal.db. It is created if missing. Two servers cannot share it.
 	Dir string
 	// Port of the gRPC frontend on 127.0.0.1; 0: a free one.
 	Port int
 	// UIPort of the web UI on 127.0.0.1; 0: one of DefaultUIPorts that is free, else any free one; negative: no UI.
 	UIPort int
-	// DefaultUIPorts are tried in turn, so that the UI mostly has the address that it had the last time.
+	// DefaultUIPorts are tried in this order, so that the UI usually keeps its address.
 	DefaultUIPorts []int
 	// Namespace is created when missing; empty: "default".
 	Namespace string
 	// Retention is how long the namespace keeps closed workflows, at least an hour; 0: 30 days.
 	Retention time.Duration
-	// SearchAttributes are registered in the namespace before Start returns. One that is there
-	// with another type is an error.
+	// SearchAttributes are registered in the namespace before Start returns. It is an error if one exists with another
+	// type.
 	SearchAttributes map[string]enumspb.IndexedValueType
 	// CodecEndpoint is the URL of the codec server that the UI decodes payloads with; may be empty.
 	CodecEndpoint string
@@ -48,8 +47,8 @@ type Server struct {
 	stop      sync.Once
 }
 
-// Start runs a server and returns when its frontend answers, its namespace exists and its search
-// attributes can be used. ctx bounds the start alone; after an error the folder is free again.
+// Start runs a server. It returns when the frontend answers, the namespace exists and the search attributes can be
+// used. ctx bounds only the start. After an error the folder is unlocked.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -70,11 +69,11 @@ func (s *Server) Address() string { return s.address }
 // UIURL is where the web UI is served, such as http://127.0.0.1:8233; "" without UI.
 func (s *Server) UIURL() string { return s.uiURL }
 
-// Namespace is the name of the namespace that Start made sure of.
+// Namespace is the name of the server's namespace.
 func (s *Server) Namespace() string { return s.namespace }
 
-// Stop ends the UI and the server and returns when both are down, about a second later. Every
-// call waits for that; only the first does it.
+// Stop ends the UI and the server and returns when both are down, about a second later. Every call waits for that; only
+// the first one does it.
 func (s *Server) Stop() {
 	s.stop.Do(func() {
 		for _, undo := range slices.Backward(s.cleanups) {
@@ -83,7 +82,7 @@ func (s *Server) Stop() {
 	})
 }
 
-// start starts everything, from the folder's lock to the UI. If it fails, s.undo ends what has started.
+// start starts everything, from the folder's lock to the UI. If it fails, Stop ends what has started.
 func (s *Server) start(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -92,7 +91,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 		return err
 	}
 	s.cleanups = append(s.cleanups, unlock)
-	// All ports are checked before anything starts, so that a taken one costs no time.
+	// All ports are checked before anything starts, so that a port in use is found at once.
 	ports, err := choosePorts(o)
 	if err != nil {
 		return err
@@ -117,7 +116,7 @@ func (s *Server) start(ctx context.Context, o Options) error {
 		return nil
 	}
 	if o.UIPort == 0 && checkFree(ports.ui) != nil {
-		ports.ui = freeport.MustGetFreePort() // another program was quicker
+		ports.ui = freeport.MustGetFreePort() // another program took the port first
 	}
 	stop, err = runUI(ctx, ports.ui, s.address, o)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/server/common/log/tag"
 )
 
-// serverLog hands the server's logs to slog. The server's own logger writes to the standard
-// output and ends the program on a fatal error.
+// serverLog sends the server's logs to slog. The server's own logger writes to standard output and ends the program on
+// a fatal error.
 type serverLog struct {
 	out   *slog.Logger
 	fatal *fatal
@@ -30,7 +30,7 @@ func (l serverLog) Info(msg string, tags ...tag.Tag)  { l.write(slog.LevelInfo, 
 func (l serverLog) Warn(msg string, tags ...tag.Tag)  { l.write(slog.LevelWarn, msg, tags) }
 func (l serverLog) Error(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
 
-// DPanic only logs: it panics in builds of the server's developers alone.
+// DPanic only logs. Temporal panics here only in development builds.
 func (l serverLog) DPanic(msg string, tags ...tag.Tag) { l.write(slog.LevelError, msg, tags) }
 
 func (l serverLog) Panic(msg string, tags ...tag.Tag) {
@@ -38,13 +38,13 @@ func (l serverLog) Panic(msg string, tags ...tag.Tag) {
 	panic(fatalError(msg, tags))
 }
 
-// Fatal never returns: the code after a call relies on that.
+// Fatal never returns: the server's code relies on that.
 func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 	l.write(slog.LevelError, msg, tags)
 	l.fatal.end(fatalError(msg, tags))
 }
 
-// With is called for every request, so that it does nothing where logs are dropped.
+// With does nothing if logs are dropped, since it is called for every request.
 func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	if !l.out.Enabled(context.Background(), slog.LevelError) {
 		return l
@@ -52,7 +52,7 @@ func (l serverLog) With(tags ...tag.Tag) log.Logger {
 	return serverLog{l.out.With(attributes(tags)...), l.fatal}
 }
 
-// SLog gives the logger to the services that use slog themselves.
+// SLog returns the logger for services that use slog themselves.
 func (l serverLog) SLog() *slog.Logger { return l.out }
 
 func (l serverLog) write(level slog.Level, msg string, tags []tag.Tag) {
@@ -70,7 +70,7 @@ func attributes(tags []tag.Tag) []any {
 	return all
 }
 
-// fatalError makes an error of a message and the cause that the server puts into a tag, as text.
+// fatalError makes an error from a message and the cause, which the server puts into a tag as text.
 func fatalError(msg string, tags []tag.Tag) error {
 	for _, t := range tags {
 		if t.Key() == "error" {
@@ -86,17 +86,17 @@ const (
 	stopping
 )
 
-// fatal decides what a fatal error of the server does: while starting, Start returns it; while running, the program
-// ends; while stopping, it is ignored.
+// fatal decides what a fatal error of the server does. During the start, Start returns it. While the server runs, it
+// ends the program. During the stop, it is ignored.
 type fatal struct {
 	moment atomic.Int32
-	met    chan error // the first one while starting
+	met    chan error // the first error during the start
 }
 
 func (f *fatal) enter(moment int32) { f.moment.Store(moment) }
 
-// end never returns. A running server that lost one of its services ends the program: clients would wait for it in
-// vain, and the next server goes on from the file.
+// end never returns. If a running server loses one of its services, the program ends: clients would wait in vain
+// otherwise, and the next server continues from the file.
 func (f *fatal) end(err error) {
 	switch f.moment.Load() {
 	case running:
@@ -109,7 +109,7 @@ func (f *fatal) end(err error) {
 	case f.met <- err:
 	default:
 	}
-	// Start returns the error, and nothing waits for this goroutine. It blocks because some callers take its end for a
-	// panic.
+	// Start returns the error, and nothing waits for this goroutine. It must not end, because some callers take its end
+	// for a panic.
 	select {}
 }

@@ -15,14 +15,14 @@ const (
 	defaultNamespace = "default"
 	// Temporal's own default is a day: the history of a Friday's run would be gone on Monday.
 	defaultRetention = 30 * 24 * time.Hour
-	// The server refuses less when it changes a namespace, but would not notice here, where the namespace is written
-	// into the database.
+	// The server refuses less when it changes a namespace. Here the namespace is written directly into the database,
+	// where the server would not notice.
 	minRetention = time.Hour
 	// A start takes half a second; a busy machine may need much longer.
 	startTimeout = time.Minute
 )
 
-// complete fills in the defaults, refuses what cannot work, and makes the folder.
+// complete fills in the defaults, refuses invalid options, and makes the folder.
 func (o Options) complete() (Options, error) {
 	if o.Dir == "" {
 		return o, errors.New("devserver: check options: Dir is empty")
@@ -42,8 +42,8 @@ func (o Options) complete() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	// Absolute, because SQLite opens the file again whenever it likes and the program may change
-	// its working directory.
+	// The path must be absolute: SQLite may open the file again at any time, and the program may change its working
+	// directory.
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return o, fmt.Errorf("devserver: find folder %s: %w", o.Dir, err)
@@ -58,8 +58,8 @@ func (o Options) complete() (Options, error) {
 
 var errInUse = errors.New("another server runs on it")
 
-// lockFolder keeps a second server from the database: two of them would each take the shards
-// from the other and write over its work. The kernel lets go when the process dies.
+// lockFolder keeps a second server away from the database: two servers would take the shards from each other and
+// overwrite each other's work. The kernel releases the lock when the process dies.
 func lockFolder(dir string) (unlock func(), err error) {
 	lock := flock.New(filepath.Join(dir, databaseFile+".lock"))
 	held, err := lock.TryLock()

@@ -11,14 +11,14 @@ import (
 
 const loopbackIP = "127.0.0.1"
 
-// ports are the loopback ports of one server, whose services speak gRPC to each other.
+// ports are the loopback ports of one server. Its services talk gRPC to each other on them.
 type ports struct {
 	frontend, history, matching, worker, ui int
 }
 
 func loopbackAddress(port int) string { return net.JoinHostPort(loopbackIP, strconv.Itoa(port)) }
 
-// choosePorts takes the ports that were given, if they are free, and free ones for the rest.
+// choosePorts checks that the given ports are free, and picks free ports for the rest.
 func choosePorts(o Options) (ports, error) {
 	p := ports{
 		frontend: o.Port,
@@ -34,8 +34,8 @@ func choosePorts(o Options) (ports, error) {
 		switch {
 		case *port < 0: // no UI
 		case *port == 0:
-			// freeport does not give a port out again for a minute, so that two servers that start at the same moment
-			// do not get the same one.
+			// freeport does not return a port again for a minute, so that two servers that start at the same moment get
+			// different ports.
 			*port = freeport.MustGetFreePort()
 		default:
 			if err := checkFree(*port); err != nil {
@@ -46,7 +46,7 @@ func choosePorts(o Options) (ports, error) {
 	return p, nil
 }
 
-// firstFree gives the first of some ports that is free; 0 if none is.
+// firstFree returns the first free port of a list, or 0 if none is free.
 func firstFree(ports []int) int {
 	for _, port := range ports {
 		if checkFree(port) == nil {
@@ -56,8 +56,8 @@ func firstFree(ports []int) int {
 	return 0
 }
 
-// checkFree checks a port that a person chose. The services that listen there would return no error, and the UI would
-// end the program.
+// checkFree checks a port before a service listens on it. The server's services would return no error for a port in
+// use, and the UI would end the program.
 func checkFree(port int) error {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", loopbackAddress(port))
 	if err != nil {

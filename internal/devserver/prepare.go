@@ -20,7 +20,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// setUpNamespace waits until the frontend answers, and sets up the namespace by the options.
+// setUpNamespace waits until the frontend answers, and applies the options to the namespace.
 func setUpNamespace(ctx context.Context, address string, o Options) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -43,7 +43,7 @@ func setUpNamespace(ctx context.Context, address string, o Options) error {
 	return nil
 }
 
-// setRetention sets the retention of a namespace that an earlier start made with another.
+// setRetention sets the retention of the namespace, which an earlier start may have made with another.
 func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, namespace string,
 	retention time.Duration) error {
 	var ns *workflowservice.DescribeNamespaceResponse
@@ -63,8 +63,8 @@ func setRetention(ctx context.Context, c workflowservice.WorkflowServiceClient, 
 	})
 }
 
-// addAttributes registers the search attributes that are missing. The server would accept one that exists with another
-// type, and leave it as it is: here that is an error.
+// addAttributes registers the missing search attributes. An attribute that exists with another type is an error. The
+// server itself would accept it and leave it as it is.
 func addAttributes(ctx context.Context, c operatorservice.OperatorServiceClient, namespace string,
 	want map[string]enumspb.IndexedValueType) error {
 	var have *operatorservice.ListSearchAttributesResponse
@@ -128,7 +128,7 @@ func await(ctx context.Context, ask func() error) error {
 	}
 }
 
-// isTransient reports whether an error may be of a server that is not ready yet.
+// isTransient reports whether an error may come from a server that is not ready yet.
 func isTransient(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.PermissionDenied, codes.Unimplemented, codes.FailedPrecondition:

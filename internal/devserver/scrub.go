@@ -23,9 +23,9 @@ const (
 )
 
 // Scrub removes deleted data from the files of a database: SQLite leaves the bytes of deleted rows in place until it
-// needs the room. forgotten reports by its id whether a workflow was deleted. Scrub waits for the server to delete
-// their events, and deletes those that no server ever will: of starts that it refused. It works while the server runs,
-// in this program or in another.
+// needs the space. forgotten reports whether the workflow with this id was deleted. Scrub waits for the server to
+// delete the events of these workflows. It deletes itself the events of refused starts, which no server ever deletes.
+// It works while the server runs, in this program or in another.
 func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error {
 	path := filepath.Join(dir, databaseFile)
 	address := url.URL{Scheme: "file", Path: path,
@@ -45,7 +45,7 @@ func Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool
 func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) error {
 	lag, cancel := context.WithTimeout(ctx, historyLag)
 	defer cancel()
-	// A run's events are deleted last, after the run.
+	// A run's events are deleted after the run itself.
 	var left []branch
 	err := retryUntilDone(lag, func() (done bool, err error) {
 		left, err = orphanHistories(lag, db, forgotten)
@@ -54,7 +54,7 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 	if err != nil && lag.Err() == nil {
 		return err
 	}
-	// The server keeps the events of a start that it refuses, for an id that there was: they belong to no run.
+	// If the server refuses a start because the id exists, it keeps the events of that start. They belong to no run.
 	for _, b := range left {
 		for _, table := range []string{"history_node", "history_tree"} {
 			_, err := db.ExecContext(ctx, `DELETE FROM `+table+` WHERE tree_id = ? AND branch_id = ?`, b.tree, b.id)
@@ -74,10 +74,10 @@ func scrub(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool
 	})
 }
 
-// branch is a history of events.
+// branch identifies a history of events.
 type branch struct{ tree, id []byte }
 
-// orphanHistories gives the histories of forgotten workflows that belong to no run.
+// orphanHistories returns the histories of forgotten workflows that belong to no run.
 func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow string) bool) (list []branch, err error) {
 	rows, err := db.QueryContext(ctx,
 		`SELECT tree_id, branch_id, data FROM history_tree WHERE tree_id NOT IN (SELECT run_id FROM executions)`)
@@ -103,7 +103,7 @@ func orphanHistories(ctx context.Context, db *sql.DB, forgotten func(workflow st
 	return list, rows.Err()
 }
 
-// retryUntilDone does something until it is done, fails, or the context ends.
+// retryUntilDone calls do until it is done, fails, or the context ends.
 func retryUntilDone(ctx context.Context, do func() (done bool, err error)) error {
 	for {
 		done, err := do()

@@ -11,14 +11,13 @@ import (
 	"processidea/internal/safego"
 )
 
-// runTemporal starts the four parts of the server. It cannot be interrupted, and takes a third of
-// a second. Parts that have started when another fails are left to the end of the program: the
-// server has no way to stop them.
+// runTemporal starts the four services of the server. It takes a third of a second and cannot be interrupted. If one
+// service fails, those that have started run until the program ends: the server has no way to stop them.
 func runTemporal(cfg *config.Config, out *slog.Logger) (stop func(), err error) {
 	logs := newServerLog(out)
 	started := make(chan error, 1)
 	var server temporal.Server
-	// In a goroutine of its own, because a fatal error never returns.
+	// The server gets its own goroutine, because a fatal error never returns.
 	safego.Go("devserver.temporal", func() (err error) {
 		if server, err = temporal.NewServer(serverOptions(cfg, logs)...); err == nil {
 			err = server.Start()

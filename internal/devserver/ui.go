@@ -26,7 +26,7 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)),
 		uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
 	ended := make(chan struct{})
-	// It returns nil when it is stopped, and ends the program otherwise.
+	// ui.Start returns nil when it is stopped, and ends the program on any error.
 	safego.Go("devserver.ui", ui.Start, func(error) { close(ended) })
 	stop = func() {
 		ui.Stop()
@@ -47,18 +47,18 @@ func uiConfig(port int, frontend string, o Options) *uiconfig.Config {
 		EnableUI:            true,
 		DefaultNamespace:    o.Namespace,
 		Codec:               uiconfig.Codec{Endpoint: o.CodecEndpoint},
-		// Otherwise it logs every request, and its own address, to standard output.
+		// Otherwise the UI logs every request, and its own address, to standard output.
 		HideLogs: true,
 		// The UI must not make the user's browser call other servers.
 		DisableNewsFetch: true,
-		// On plain HTTP the browser would drop a cookie that is marked for HTTPS, and the UI refuse every action.
+		// On plain HTTP the browser would drop a cookie that is marked for HTTPS, and the UI would refuse every action.
 		CORS: uiconfig.CORS{CookieInsecure: true},
 	}
 }
 
-// refuseOtherNames makes the API answer only if it is called by a name of this machine. Otherwise a foreign page whose
-// host name leads here (DNS rebinding) would have the same origin to a browser. The UI itself refuses other requests of
-// foreign pages.
+// refuseOtherNames makes the API answer only if the request's host is a name of this machine. Otherwise a foreign page
+// whose host name resolves to this machine (DNS rebinding) would have the same origin for a browser. The UI itself
+// refuses other requests from foreign pages.
 func refuseOtherNames(c echo.Context) runtime.ServeMuxOption {
 	called := c.Request().Host
 	return runtime.WithMiddlewares(func(next runtime.HandlerFunc) runtime.HandlerFunc {

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// SetArgs has a command read a command line. Of one that is wrong, its error function, and those of the commands below
-// it, are given all that is wrong with its flags and arguments, joined; pflag stops at the first.
+// SetArgs makes a command read a command line. If that is wrong, the flag error function of the command that it names
+// gets all errors in its flags and arguments, joined. pflag itself stops at the first.
 func SetArgs(root *cobra.Command, args []string) {
 	root.SetArgs(args)
-	_, args, _ = root.Find(args) // without the names of commands
+	_, args, _ = root.Find(args) // without the names of the commands
 	var tellAll func(*cobra.Command)
 	tellAll = func(c *cobra.Command) {
 		for _, below := range c.Commands() {
@@ -23,7 +23,8 @@ func SetArgs(root *cobra.Command, args []string) {
 	tellAll(root)
 }
 
-// collectInvalid returns all that is wrong. The flags are set for nothing: it is known that there is something.
+// collectInvalid returns all errors of a command line, joined. It sets flags only to find them: the command will not
+// run.
 func collectInvalid(c *cobra.Command, args []string) error {
 	var wrong []error
 	isGiven := map[string]bool{}
@@ -44,7 +45,7 @@ func collectInvalid(c *cobra.Command, args []string) error {
 		note(err)
 		var unknown *pflag.NotExistError
 		if !errors.As(err, &unknown) {
-			if err == nil && f.NArg() == 0 { // an argument may be the value of a flag that is unknown
+			if err == nil && f.NArg() == 0 { // an argument may be the value of an unknown flag
 				note(c.ValidateArgs(nil))
 			}
 			return errors.Join(wrong...)
@@ -54,6 +55,6 @@ func collectInvalid(c *cobra.Command, args []string) error {
 			name, short = "-"+name, name
 		}
 		ignored[name] = true
-		f.BoolP(name, short, false, "") // the next pass gets by it
+		f.BoolP(name, short, false, "") // so that the next pass gets beyond it
 	}
 }

@@ -1,5 +1,5 @@
-// Package flags reads numbers and durations of a command line, or of the variables named after flags, within the bounds
-// of each flag.
+// Package flags reads numbers and durations from a command line, or from the variables named after flags, within the
+// bounds of each flag.
 //
 // Invariant: a flag is set to exactly what was written, or refused with a sentence that says what it accepts.
 package flags
@@ -26,9 +26,9 @@ type Value struct {
 	set                   func(string) error
 }
 
-// String is the value as it would be written; "0" for a duration of none.
+// String formats the value as a user would write it; a zero duration is "0".
 func (v *Value) String() string {
-	if v.text == nil { // pflag asks a zero Value
+	if v.text == nil { // pflag calls it on a zero Value
 		return ""
 	}
 	return v.text()
@@ -40,10 +40,10 @@ func (v *Value) Set(text string) error { return v.set(strings.TrimSpace(text)) }
 // Type names the kind: int, float or duration.
 func (v *Value) Type() string { return v.kind }
 
-// Bounds are the smallest and the largest that the flag takes, as one writes them.
+// Bounds are the lowest and the highest value that the flag takes, as a user would write them.
 func (v *Value) Bounds() (lowest, highest string) { return v.lowest, v.highest }
 
-// Int adds a flag for a whole number from least to most. into holds the default.
+// Int adds a flag for a whole number from lowest to highest. into holds the default.
 func Int[N int | int64](f *pflag.FlagSet, into *N, name string, lowest, highest N, usage string) {
 	v := &Value{kind: "int", lowest: fmt.Sprint(lowest), highest: fmt.Sprint(highest),
 		text: func() string { return fmt.Sprint(*into) }}
@@ -58,7 +58,7 @@ func Int[N int | int64](f *pflag.FlagSet, into *N, name string, lowest, highest 
 	f.Var(v, name, usage)
 }
 
-// Float adds a flag for a number from least to most, or 0. into holds the default.
+// Float adds a flag for a number from lowest to highest, or 0. into holds the default.
 func Float(f *pflag.FlagSet, into *float64, name string, lowest, highest float64, usage string) {
 	shown := func(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 	v := &Value{kind: "float", lowest: shown(lowest), highest: shown(highest),
@@ -82,7 +82,8 @@ func mantissa(text string) string {
 	return before
 }
 
-// Duration adds a flag for a duration from least to jsonval.MaxDuration, or 0 if orZero is set. into holds the default.
+// Duration adds a flag for a duration from lowest to jsonval.MaxDuration, or 0 if orZero is set. into holds the
+// default.
 func Duration(f *pflag.FlagSet, into *time.Duration, name string, lowest time.Duration, orZero bool, usage string) {
 	v := &Value{kind: "duration", lowest: shortDuration(lowest), highest: shortDuration(jsonval.MaxDuration),
 		text: func() string { return shortDuration(*into) }}
@@ -107,7 +108,7 @@ func Duration(f *pflag.FlagSet, into *time.Duration, name string, lowest time.Du
 	f.Var(v, name, usage)
 }
 
-// shortDuration is a duration as one would write it: 30s in place of 0h0m30s, and 87600h.
+// shortDuration formats a duration as a user would write it: 30s rather than 0h0m30s, and 87600h.
 func shortDuration(d time.Duration) string {
 	if d == 0 {
 		return "0"
@@ -122,7 +123,7 @@ func shortDuration(d time.Duration) string {
 	return text
 }
 
-// Money adds a flag for an amount of US dollars, exactly. 0 is price.NoLimit; into is 0 where the flag is not given.
+// Money adds a flag for an exact amount of US dollars. 0 sets price.NoLimit. Without the flag, into stays as it is.
 func Money(f *pflag.FlagSet, into *price.Money, name, usage string) {
 	v := &Value{kind: "float", lowest: "0", highest: "9000000000", text: func() string { return "" }}
 	v.set = func(text string) error {

@@ -20,10 +20,11 @@ var settingVariables = strings.Fields(`
 	OIDC_AUDIENCE OIDC_CLIENT_ID OIDC_CLIENT_SECRET OIDC_GROUPS OIDC_ISSUER OIDC_NAME OIDC_SCOPES OIDC_UNVERIFIED PRICES
 	ROLES SAVE_ACTIONS STORE STORE_CACHE_BYTES TOOL_SECRETS WORKFLOW_POLLERS`)
 
-// ofKubernetes are variables that it sets for each Service, and a Service may be named after this program.
+// ofKubernetes matches variables that Kubernetes sets for each Service: a Service may have this program's name.
 var ofKubernetes = regexp.MustCompile(`_(SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_[0-9].*)$`)
 
-// Misspelled names the variables of an environment that are nearly settings, and would go unread.
+// Misspelled lists the variables of an environment that resemble a setting but are none, with the setting probably
+// meant.
 func Misspelled(environ []string) (list []string) {
 	known := map[string]bool{}
 	for _, v := range settingVariables {

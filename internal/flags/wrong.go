@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// InvalidSettings is the error of settings of which some are wrong: all of them are said, each on a line of its own.
-// What errors.Join has joined counts as several; nil counts as none.
+// InvalidSettings joins the errors of settings. Two or more become a list with one line each. An error from errors.Join
+// counts as several errors; nil counts as none.
 func InvalidSettings(errs ...error) error {
 	all := SplitJoined(errors.Join(errs...))
 	slices.SortStableFunc(all, func(a, b error) int { return strings.Compare(a.Error(), b.Error()) })
@@ -30,7 +30,8 @@ type invalidSettings struct {
 func (w *invalidSettings) Error() string   { return w.text }
 func (w *invalidSettings) Unwrap() []error { return w.all }
 
-// SplitJoined takes apart what errors.Join has joined, and leaves whole what wraps several errors in a text of its own.
+// SplitJoined splits an error from errors.Join into its parts. It keeps an error whole that wraps several others in its
+// own text.
 func SplitJoined(err error) (all []error) {
 	many, ok := err.(interface{ Unwrap() []error })
 	switch {

@@ -1,10 +1,10 @@
 // Package heap keeps the memory of Go below a soft limit.
 //
-// Go's own limit (GOMEMLIMIT) suits a program that would rather stall than take more: when the memory in use comes near
-// it, Go does little but collect garbage, and workflow tasks, heartbeats and servers time out. Here the limit gives way
-// then: there is always room for garbage of two fifths of the memory in use.
+// Go's own limit (GOMEMLIMIT) suits a program that would rather stall than take more memory. When the memory in use
+// comes near the limit, Go does little but collect garbage, and workflow tasks, heartbeats and servers time out. The
+// limit of this package rises instead, so that there is always room for garbage of two fifths of the memory in use.
 //
-// Invariant: a limit by GOMEMLIMIT is never changed.
+// Invariant: the package never changes a limit set by GOMEMLIMIT.
 package heap
 
 import (
@@ -28,7 +28,7 @@ const minGarbageRoom = 64 << 20
 
 var memoryLimit struct {
 	sync.Mutex
-	limit, now int64 // guarded by Mutex, as is watched
+	limit, now int64 // guarded by Mutex, as watched is
 	watched    bool
 }
 
@@ -51,13 +51,13 @@ func KeepBelow(limit int64) {
 // collection becomes garbage immediately, so that every garbage collection finds it.
 type collection struct{ _ [2]*byte }
 
-// onCollected is called after each collection of garbage.
+// onCollected is called after each garbage collection, and arranges to be called again.
 func (c *collection) onCollected() {
 	_ = safego.Run("heap.adjust", func() error { adjustLimit(); return nil })
 	runtime.SetFinalizer(c, (*collection).onCollected)
 }
 
-// adjustLimit sets Go's limit by the memory in use at the last garbage collection.
+// adjustLimit sets Go's limit from the memory in use at the last garbage collection.
 func adjustLimit() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
@@ -79,7 +79,7 @@ func limitFor(limit, live int64) int64 {
 	return max(limit, live+max(minGarbageRoom, live*2/5))
 }
 
-// MaxBytes is more memory than any machine has.
+// MaxBytes is the highest limit that BytesFromEnv accepts, more memory than any machine has.
 const MaxBytes = 1 << 50
 
 // BytesFromEnv reads a number of bytes from the environment; 0: not set.
@@ -115,8 +115,8 @@ func parseContainer(text string) int64 {
 	return n
 }
 
-// DefaultLimit is the default limit of a program: usual, or four fifths of its container if that is less. A usual of 0
-// is no limit.
+// DefaultLimit is the default limit of a program: usual, or four fifths of its container's limit if that is less. If
+// usual is 0, only the container limits; without a limit there either, the result is 0, no limit.
 func DefaultLimit(usual int64) int64 {
 	available := ContainerLimit() / 5 * 4
 	if usual == 0 || (available > 0 && available < usual) {

@@ -1,5 +1,5 @@
-// Package longrun is the switch for tests that only repeat what shorter ones prove: more often, larger, in a second
-// browser, at other lengths, on another database. The ordinary run leaves them out.
+// Package longrun switches on tests that only repeat what shorter tests prove: more often, larger, in a second browser,
+// at other lengths, on another database. The ordinary run leaves them out.
 package longrun
 
 import (
@@ -14,7 +14,7 @@ import (
 // Enabled reports whether the long run is on: PROCESSIDEA_LONG is set.
 func Enabled() bool { return os.Getenv("PROCESSIDEA_LONG") != "" }
 
-// Only skips a test that is for the long run alone.
+// Only skips a test unless the long run is on.
 func Only(t testing.TB) {
 	t.Helper()
 	if !Enabled() {
@@ -23,8 +23,8 @@ func Only(t testing.TB) {
 }
 
 // Rows yields rows of a table that tests one rule in several forms: all of them in the long run, one with -short, and
-// otherwise one in oneIn, at least one. The choice is derived from the test's name, so that tests with the same forms
-// do not all use the same.
+// otherwise every oneIn-th, at least one. Where it begins depends on the test's name, so that tests with the same forms
+// do not all use the same rows.
 func Rows[R any](t testing.TB, oneIn int, table map[string]R) iter.Seq2[string, R] {
 	names := slices.Sorted(maps.Keys(table))
 	switch {

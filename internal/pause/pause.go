@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for a time, or until the context ends, whose error it returns.
+// For waits for d. If the context ends first, it returns the context's error.
 func For(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()

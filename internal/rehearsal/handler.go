@@ -19,7 +19,7 @@ type Handler struct {
 }
 
 // NewHandler returns the bare handler, for any server. A reply with a Cut ends in a panic with http.ErrAbortHandler,
-// which is how a handler hangs up.
+// which makes the server drop the connection.
 func NewHandler(replies []Reply, opts ...Option) *Handler {
 	h := &Handler{options: newOptions(opts), replies: replies}
 	for _, r := range replies {
@@ -70,7 +70,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// requestNumber is the number of the Request: as the caller gives it, else in order of arrival among those without.
+// requestNumber returns the Request's number from its header, or counts those without a header in order of arrival.
 func (h *Handler) requestNumber(header http.Header) (int, error) {
 	number, err := givenNumber(header)
 	if number == 0 && err == nil {
@@ -79,7 +79,7 @@ func (h *Handler) requestNumber(header http.Header) (int, error) {
 	return number, err
 }
 
-// choose finds the line that answers: the first whose When the prompt contains, else by number.
+// choose finds the reply: the first whose When occurs in the prompt, otherwise the one at this number.
 func (h *Handler) choose(number int, prompt func() string) (Reply, bool) {
 	for _, r := range h.replies {
 		if r.When != "" && strings.Contains(prompt(), r.When) {

@@ -2,8 +2,8 @@ package rehearsal
 
 import "context"
 
-// Option changes how a Handler answers. Most are for tests: hooks receive the number of the Request, and the place as
-// the number of characters of the reply sent so far.
+// Option changes how a Handler answers. Most options are for tests. Hooks receive the number of the Request, and the
+// place in the reply: the number of characters sent so far.
 type Option func(*options)
 
 type options struct {
@@ -16,30 +16,30 @@ type options struct {
 	gate     func(ctx context.Context, request, sent int)
 }
 
-// OnChunk has f called after each chunk has gone out, so that a test can wait for a
-// place in a reply instead of for a time.
+// OnChunk calls f after each chunk that was sent, so that a test can wait for a place in a reply rather than for a
+// time.
 func OnChunk(f func(request, sent int)) Option {
 	return func(o *options) { o.onChunk = f }
 }
 
-// Gate calls f at each place of a reply before more is sent, from 0, when a Request has arrived, to its end. The reply
-// goes on, late tokens immediately, when f returns. f must return when its context is done.
+// Gate calls f before more of a reply is sent: at place 0, when a Request has arrived, and so on to the end. The reply
+// goes on when f returns; tokens that are late by then are sent at once. f must return when its context is done.
 func Gate(f func(ctx context.Context, request, sent int)) Option {
 	return func(o *options) { o.gate = f }
 }
 
-// ChunkChars sets how many characters a chunk carries; the default is 4, one token.
-// The pace stays: more characters come less often.
+// ChunkChars sets how many characters a chunk carries; the default is 4, one token. The pace stays the same: larger
+// chunks come less often.
 func ChunkChars(n int) Option {
 	return func(o *options) { o.chars = max(n, 1) }
 }
 
-// WithoutLog keeps no LoggedRequest, for a server that lives long.
+// WithoutLog keeps no LoggedRequest. It is for long-lived servers.
 func WithoutLog() Option {
 	return func(o *options) { o.noLog = true }
 }
 
-// WithoutBodies leaves Body and Messages out of the log, where prompts are large.
+// WithoutBodies leaves Body and Messages out of the log, for large prompts.
 func WithoutBodies() Option {
 	return func(o *options) { o.noBodies = true }
 }

@@ -10,7 +10,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxWrong is how many mistakes of a file are listed. The others are counted.
+// maxWrong is the maximum number of mistakes listed for a file. The rest are only counted.
 const maxWrong = 100
 
 // Parse reads a replies file: JSON Lines, one reply a line, blank lines ignored.
@@ -54,7 +54,7 @@ func CountReplies(data []byte) (replies int, err error) {
 	return len(list), err
 }
 
-// fieldReaders fill in the reply, one for each key that a line may have.
+// fieldReaders returns a function for each key that a line may have, which sets the reply's field.
 func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
 	return map[string]func(json.RawMessage) error{
 		"solution":      readInto(&r.Content, encodeSolution),
@@ -73,7 +73,7 @@ func (r *Reply) fieldReaders() map[string]func(json.RawMessage) error {
 	}
 }
 
-// readInto returns what reads a value into a field.
+// readInto returns a function that reads a value into a field.
 func readInto[T any](field *T, read func(json.RawMessage) (T, error)) func(json.RawMessage) error {
 	return func(v json.RawMessage) (err error) {
 		*field, err = read(v)
@@ -95,7 +95,7 @@ func parseLine(line []byte) (Reply, []error) {
 			wrong = append(wrong, fmt.Errorf("key %q: unknown", key))
 			continue
 		}
-		if string(values[key]) == "null" { // absent, as everywhere in a process
+		if string(values[key]) == "null" { // null means absent, as everywhere in a process
 			continue
 		}
 		given[key] = true
@@ -106,7 +106,8 @@ func parseLine(line []byte) (Reply, []error) {
 	return reply, append(wrong, conflictingKeys(given)...)
 }
 
-// conflictingKeys finds keys that exclude each other: ignoring half a line would play something other than it says.
+// conflictingKeys finds keys that exclude each other. Ignoring one of them would play something else than the line
+// says.
 func conflictingKeys(given map[string]bool) []error {
 	var wrong []error
 	if given["solution"] && given["raw"] {

@@ -15,8 +15,8 @@ type piece struct {
 // endOffset is the number of characters up to its end.
 func (p piece) endOffset() int { return p.after + utf8.RuneCountInString(p.text) }
 
-// pieces cuts the reply into chunks of at most size characters, never within one, and ends where the connection is to
-// drop.
+// pieces cuts the reply into chunks of at most size characters, never within a character. It ends at Cut, where the
+// connection drops.
 func (r Reply) pieces(size int) []piece {
 	left := math.MaxInt
 	if r.Cut != nil {

@@ -14,11 +14,11 @@ type Recorder struct {
 	w  io.Writer
 }
 
-// NewRecorder returns a recorder that writes to w, one Write a line.
+// NewRecorder returns a recorder that writes each line to w with one Write.
 func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
 
-// Record writes one reply. A whole solution is written as such, anything else as raw
-// text; an empty finishReason means that the stream broke there, and so it will again.
+// Record writes one reply. A whole solution is written as a solution, anything else as raw text. An empty finishReason
+// means that the stream broke off there; the recorded reply then breaks off at the same place.
 func (r *Recorder) Record(content string, finishReason string, refusal string) error {
 	reply := Reply{Content: content, FinishReason: finishReason, Refusal: refusal}
 	if finishReason == "" {

@@ -28,8 +28,8 @@ func sendError(w http.ResponseWriter, status int, code, message string) {
 	sendJSON(w, status, body)
 }
 
-// refuseBy answers with the error that a reply describes. A message that is itself a
-// JSON object with an error is the whole body, to rehearse what other servers send.
+// refuseBy answers with the error that a reply describes. If the message is a JSON object with an error, it becomes the
+// whole body, so that errors of other servers can be played too.
 func refuseBy(w http.ResponseWriter, reply Reply) {
 	if reply.RetryAfter > 0 {
 		seconds := math.Round(reply.RetryAfter.Seconds()*1000) / 1000
@@ -48,10 +48,10 @@ func refuseBy(w http.ResponseWriter, reply Reply) {
 func sendJSON(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that is gone needs no error
+	_, _ = w.Write(body) // the client may be gone
 }
 
-// refuse answers with the reply's error, as late as its first token would come.
+// refuse answers with the reply's error, at the time of its first token.
 func (s timedReply) refuse(ctx context.Context, w http.ResponseWriter) End {
 	if s.awaitDue(ctx, 0, s.reply.dueAt(s.started, 0)) != nil {
 		return EndClientGone

@@ -13,19 +13,19 @@ const tokenChars = 4
 
 // Reply is one line of a replies file. The zero value is an immediate empty reply with "stop".
 type Reply struct {
-	When         string        // the line answers every Request whose prompt holds this; empty: by number
+	When         string        // the reply is for every Request whose prompt contains this; empty: by number
 	Content      string        // the text; with a Status, the message of the error
-	Refusal      string        // sent before Content, as a refusal
+	Refusal      string        // a refusal sent before Content
 	FinishReason string        // empty means "stop"
 	TTFT         time.Duration // from the Request's arrival to the first token
 	TPS          float64       // tokens a second; 0 means immediately
-	Status       int           // HTTP status to answer with instead; 0 means none
+	Status       int           // HTTP error status to answer with instead; 0 means none
 	RetryAfter   time.Duration // sent with Status; 0 means no header
 	Cut          *int          // characters after which the connection drops; nil means never
 }
 
-// Line returns the reply as one line of a replies file, without the line's end.
-// Parse of it gives the same reply, with FinishReason filled in.
+// Line returns the reply as one line of a replies file, without the line's end. Parsing the line gives the same reply,
+// with FinishReason filled in.
 func (r Reply) Line() []byte {
 	if r.isPlain() {
 		if line, ok := r.line(json.RawMessage(r.Content), nil); ok {
@@ -49,8 +49,8 @@ func (r Reply) isPlain() bool {
 	return err == nil && solution == r.Content
 }
 
-// line encodes the reply around its text, and reports whether Parse would take it: a solution can be nested so deep
-// that it is valid alone but not inside a line.
+// line encodes the reply around its text, and reports whether Parse would accept the line: a solution can be nested so
+// deeply that it is valid alone but not inside a line.
 func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 	form := struct {
 		When         string          `json:"when,omitempty"`
@@ -70,7 +70,7 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 	}
 	var line bytes.Buffer
 	encoder := json.NewEncoder(&line)
-	encoder.SetEscapeHTML(false) // a solution's bytes are to stay as they are
+	encoder.SetEscapeHTML(false) // a solution's bytes must not change
 	if encoder.Encode(form) != nil {
 		return nil, false
 	}
@@ -79,8 +79,8 @@ func (r Reply) line(solution json.RawMessage, raw *string) ([]byte, bool) {
 
 func (r Reply) finishReason() string { return cmp.Or(r.FinishReason, "stop") }
 
-// dueAt is when the token that starts after so many characters is sent. It is counted from the start, not from the
-// token before, so that late timers never add up.
+// dueAt returns when the token that starts after chars characters is due. It counts from the start, not from the
+// previous token, so that late timers never add up.
 func (r Reply) dueAt(started time.Time, chars int) time.Time {
 	first := started.Add(r.TTFT)
 	if r.TPS <= 0 {
@@ -90,8 +90,8 @@ func (r Reply) dueAt(started time.Time, chars int) time.Time {
 	return first.Add(time.Duration(min(seconds, maxSeconds) * float64(time.Second)))
 }
 
-// maxSeconds bounds waits, some eleven days, so that no time.Duration overflows and
-// nanoseconds survive their way through JSON.
+// maxSeconds bounds waits to about eleven days, so that no time.Duration overflows and nanoseconds survive the
+// conversion to and from JSON.
 const maxSeconds = 1e6
 
 // tokensOf converts characters into tokens, rounded up.

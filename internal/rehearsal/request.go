@@ -12,11 +12,11 @@ import (
 	"github.com/valyala/fastjson"
 )
 
-// TurnHeader is the HTTP header with the number of a Request, from 1, so that the server needs no memory of its earlier
+// TurnHeader is the HTTP header with the number of a Request, from 1. With it the server need not remember its earlier
 // answers.
 const TurnHeader = "X-Process-Idea-Turn"
 
-// maxBody bounds what one Request may send, in bytes.
+// maxBody bounds a Request's body, in bytes.
 const maxBody = 256 << 20
 
 // Message is one entry of a Request's prompt, its text parts joined.
@@ -25,8 +25,8 @@ type Message struct {
 	Content string
 }
 
-// request is a parsed Chat Completions request. Its body and the texts of its messages are in a buffer, which is reused
-// for another request once it is released.
+// request is a parsed Chat Completions request. Its body and the texts of its messages are in a buffer, which another
+// request reuses after release.
 type request struct {
 	buffer   *buffer
 	llm      string
@@ -49,8 +49,8 @@ type buffer struct {
 
 var bufferPool = sync.Pool{New: func() any { return new(buffer) }}
 
-// readRequest takes a prompt of a megabyte apart in a tenth of the time of encoding/json, and copies nothing, so that
-// measurements against the scripted LLM measure little of it.
+// readRequest parses a large prompt ten times as fast as encoding/json and copies nothing, so that the scripted LLM
+// adds little to measurements.
 func readRequest(w http.ResponseWriter, r *http.Request) (request, error) {
 	asked := request{buffer: bufferPool.Get().(*buffer)}
 	body := &asked.buffer.body
@@ -79,7 +79,7 @@ func readRequest(w http.ResponseWriter, r *http.Request) (request, error) {
 	return asked, nil
 }
 
-// release gives the request's buffer to another one.
+// release frees the request's buffer for another request.
 func (r request) release() { bufferPool.Put(r.buffer) }
 
 // copied returns copies of the body and the messages, which stay valid after release.
@@ -90,7 +90,7 @@ func (r request) copied() (body []byte, messages []Message) {
 	return bytes.Clone(r.buffer.body.Bytes()), messages
 }
 
-// prompt is the text that `when` is searched in: all messages.
+// prompt is the text in which When is searched: all messages.
 func (r request) prompt() string {
 	all := make([][]byte, len(r.messages))
 	for i, m := range r.messages {
@@ -99,7 +99,7 @@ func (r request) prompt() string {
 	return string(bytes.Join(all, []byte("\n")))
 }
 
-// chars is the length of the prompt, without what joins the messages.
+// chars is the length of the prompt, without the separators between messages.
 func (r request) chars() (n int) {
 	for _, m := range r.messages {
 		for _, t := range m.texts {
@@ -135,7 +135,7 @@ func textsOf(v *fastjson.Value) ([][]byte, error) {
 // stringOrEmpty returns a string value; "" for any other type.
 func stringOrEmpty(v *fastjson.Value) string { return string(v.GetStringBytes()) }
 
-// givenNumber reads the number of a Request from its header; 0 means that none is given.
+// givenNumber reads the number of a Request from its header. It is 0 if the header is missing.
 func givenNumber(header http.Header) (int, error) {
 	given := header.Get(TurnHeader)
 	if given == "" {

@@ -14,8 +14,8 @@ type End string
 const (
 	EndComplete   End = "whole"       // all was sent, with a finish reason
 	EndCut        End = "cut"         // the connection dropped as the reply says
-	EndRefused    End = "refused"     // answered with an HTTP error, by the reply or because there is none
-	EndClientGone End = "client-gone" // the client went before the end
+	EndRefused    End = "refused"     // answered with an HTTP error, from the reply or for lack of one
+	EndClientGone End = "client-gone" // the client went away before the end
 )
 
 // LoggedRequest is the log's entry of one Request. Body, Header and Messages are shared: do not change them.
@@ -28,7 +28,7 @@ type LoggedRequest struct {
 	Stream   bool
 
 	Arrived    time.Time
-	FirstToken time.Time // zero as long as nothing was sent
+	FirstToken time.Time // zero until something was sent
 	LastToken  time.Time
 	Sent       int // characters sent
 	End        End

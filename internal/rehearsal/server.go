@@ -36,8 +36,8 @@ func Start(replies []Reply, opts ...Option) (*Server, error) {
 	return s, nil
 }
 
-// count follows the connections, so that Close can wait for them. New ones come from
-// the accept loop alone, which has ended by then.
+// count tracks the connections, so that Close can wait for them. Only the accept loop adds new ones; Close waits for
+// its end first.
 func (s *Server) count(_ net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
@@ -53,8 +53,7 @@ func (s *Server) URL() string { return "http://" + s.address + "/v1" }
 // Requests returns the requests so far, in order of arrival.
 func (s *Server) Requests() []LoggedRequest { return s.handler.Requests() }
 
-// Close hangs up on every client and returns when nothing is running any more. It may
-// be called twice.
+// Close drops all connections and returns when nothing runs any more. It may be called twice.
 func (s *Server) Close() {
 	_ = s.http.Close()
 	s.serving.Wait()

@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// splitObject splits a JSON object into its members, with their values as written. It refuses what encoding/json lets
-// pass, as jsonval.Decode does, but takes numbers of any size: they are only passed on.
+// splitObject splits a JSON object into its members, with their values as written. Like jsonval.Decode it refuses some
+// texts that encoding/json accepts, but it takes numbers of any size: they are only passed on.
 func splitObject(data []byte) (map[string]json.RawMessage, error) {
 	if err := json.Unmarshal(data, new(json.RawMessage)); err != nil {
 		return nil, fmt.Errorf("not JSON: %w", err)

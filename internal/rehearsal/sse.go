@@ -13,19 +13,19 @@ import (
 type replyWriter interface {
 	write(piece) error
 	flush() error // sends what was written
-	// finish leaves the end to be sent when the handler returns, so that a client that has received it finds it in the
-	// log.
+	// finish writes the end, but leaves it to be sent when the handler returns, so that a client that has received it
+	// finds it in the log.
 	finish(reason string, used usage) error
 }
 
 // sseWriter writes each piece as an event of a text/event-stream.
 type sseWriter struct {
 	w     http.ResponseWriter
-	head  completion // what every chunk repeats: clients drop chunks with another id
+	head  completion // repeated in every chunk: clients drop chunks with another id
 	usage bool       // whether the client asked for usage
 	begun bool
-	// envelope is the JSON around each text, encoded once: with a fast LLM encoding every chunk would dominate the
-	// cost.
+	// envelope is the JSON around each text. It is encoded only once, since encoding every chunk would dominate the
+	// cost with a fast LLM.
 	envelope [2][]byte
 }
 
@@ -43,8 +43,8 @@ func (s *sseWriter) write(p piece) error {
 	return err
 }
 
-// begin sends the header and the role. It is called with the first piece, so that a reply that is cut before it drops
-// the connection before any answer.
+// begin sends the header and the role. It is called with the first piece: if a reply is cut before that, the connection
+// drops without any answer.
 func (s *sseWriter) begin() error {
 	if s.begun {
 		return nil
@@ -63,7 +63,7 @@ func (s *sseWriter) begin() error {
 
 func (s *sseWriter) writeChunk(c choice) error { return s.writeEvent(s.chunkOf(c)) }
 
-// chunkOf is a chunk with one choice.
+// chunkOf makes a chunk with one choice.
 func (s *sseWriter) chunkOf(c choice) completion {
 	chunk := s.head
 	chunk.Choices = []choice{c}
@@ -81,7 +81,7 @@ func (s *sseWriter) writeEvent(chunk completion) error {
 	return err
 }
 
-// encodeEvent is a chunk as an event.
+// encodeEvent encodes a chunk as an event.
 func encodeEvent(chunk completion) ([]byte, error) {
 	chunk.Object = "chat.completion.chunk"
 	data, err := json.Marshal(chunk)
@@ -107,13 +107,13 @@ func (s *sseWriter) finish(reason string, used usage) error {
 	return err
 }
 
-// flush does nothing before the first piece: it would send the bare header.
+// flush does nothing before the first piece, since it would send only the header.
 func (s *sseWriter) flush() error {
 	if !s.begun {
 		return nil
 	}
 	err := http.NewResponseController(s.w).Flush()
-	if errors.Is(err, http.ErrNotSupported) { // nothing is held back, then
+	if errors.Is(err, http.ErrNotSupported) { // then nothing is buffered
 		return nil
 	}
 	return err

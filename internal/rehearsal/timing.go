@@ -15,13 +15,13 @@ type timedReply struct {
 	number  int
 	started time.Time
 	writer  replyWriter
-	logged  func(sent int) // keeps the log
+	logged  func(sent int) // records in the log how much was sent
 }
 
 // errClientGone means that the client went away.
 var errClientGone = errors.New("rehearsal: send reply: client gone")
 
-// run sends the reply at its pace, and returns how that ended.
+// run sends the reply at its pace, and returns how it ended.
 func (s timedReply) run(ctx context.Context, promptChars int) End {
 	sent, err := s.sendPaced(ctx, s.reply.pieces(s.chars))
 	if err != nil {
@@ -49,13 +49,13 @@ func (s timedReply) sendPaced(ctx context.Context, pieces []piece) (sent int, er
 			s.onChunk(s.number, sent)
 		}
 	}
-	if err := s.awaitDue(ctx, sent, s.reply.dueAt(s.started, 0)); err != nil { // past, if anything was sent
+	if err := s.awaitDue(ctx, sent, s.reply.dueAt(s.started, 0)); err != nil { // in the past if anything was sent
 		return sent, err
 	}
 	return sent, s.writer.flush()
 }
 
-// send sends one piece. Without a pace nobody can observe when each piece came, so they are left to the buffer, which
+// send sends one piece. Without a pace nobody can observe when each piece came, so the pieces stay in the buffer, which
 // is much faster.
 func (s timedReply) send(ctx context.Context, p piece) error {
 	if err := s.awaitDue(ctx, p.after, s.reply.dueAt(s.started, p.after)); err != nil {
@@ -71,7 +71,7 @@ func (s timedReply) send(ctx context.Context, p piece) error {
 	return nil
 }
 
-// awaitDue passes the gate at this place and waits for the time. The gate comes first, so that its call at place 0 also
+// awaitDue calls the gate for this place, then waits until due. The gate comes first, so that its call at place 0 also
 // signals that a Request has arrived.
 func (s timedReply) awaitDue(ctx context.Context, sent int, due time.Time) error {
 	if s.gate != nil {

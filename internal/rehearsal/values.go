@@ -41,7 +41,7 @@ func readNumber(value json.RawMessage) (float64, error) {
 	return n, nil
 }
 
-// readWholeNumber reads a whole number from 0 on, written as one.
+// readWholeNumber reads a whole number from 0 on, written without fraction or exponent.
 func readWholeNumber(value json.RawMessage) (int, error) {
 	if _, err := readNumber(value); err != nil {
 		return 0, err
@@ -53,7 +53,7 @@ func readWholeNumber(value json.RawMessage) (int, error) {
 	return n, nil
 }
 
-// readErrorStatus reads an HTTP status that clients take for an error.
+// readErrorStatus reads an HTTP status from 400 to 599.
 func readErrorStatus(value json.RawMessage) (int, error) {
 	n, err := readWholeNumber(value)
 	if err == nil && (n < 400 || n > 599) {
@@ -62,7 +62,7 @@ func readErrorStatus(value json.RawMessage) (int, error) {
 	return n, err
 }
 
-// readTime returns what reads a time in a unit.
+// readTime returns a function that reads a duration in this unit.
 func readTime(unit time.Duration) func(json.RawMessage) (time.Duration, error) {
 	return func(value json.RawMessage) (time.Duration, error) {
 		n, err := readNumber(value)

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 )
 
-// The forms of the Chat Completions protocol, as far as they are answered.
+// The parts of the Chat Completions protocol that the answers use.
 type (
 	completion struct {
 		ID      string          `json:"id"`

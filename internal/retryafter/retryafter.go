@@ -1,4 +1,4 @@
-// Package retryafter reads how long a server of HTTP wants to be left alone.
+// Package retryafter reads how long an HTTP server asks its clients to wait.
 package retryafter
 
 import (
@@ -10,14 +10,16 @@ import (
 	"time"
 )
 
-// Max is the longest wait that is read.
+// Max bounds the result; longer waits count as Max.
 const Max = 24 * time.Hour
 
-// From these on a number can only be a time since 1970, in seconds or in milliseconds: as a wait it would be 31 years.
+// Numbers from here on are times since 1970, in seconds or in milliseconds: as a wait in seconds they would be over 31
+// years.
 const earliestUnixTime, earliestUnixMillis = 1_000_000_000, 1_000_000_000_000
 
-// InError reads what servers say in the body of an error in place of a header: Google ({"details": [{"retryDelay":
-// "17s"}]}), Telegram and Discord (retry_after), OpenRouter (the headers of whom it asked).
+// InError reads the wait from the body of an error, where some servers put it rather than in a header: Google
+// ({"details": [{"retryDelay": "17s"}]}), Telegram and Discord (retry_after), OpenRouter (the headers of the server
+// behind it).
 func InError(v any, now time.Time) (wait time.Duration) {
 	switch v := v.(type) {
 	case []any:
@@ -43,7 +45,7 @@ func InError(v any, now time.Time) (wait time.Duration) {
 	return wait
 }
 
-// Of reads Retry-After, or else, where the limit of a server is used up, when it begins anew, as GitHub says it.
+// Of reads Retry-After. Without it, Of reads when a used-up limit of the server is reset, in headers such as GitHub's.
 func Of(h http.Header, now time.Time) time.Duration {
 	wait := Parse(h.Get("Retry-After"), now)
 	for _, of := range []string{"X-Ratelimit-", "Ratelimit-"} {
@@ -54,8 +56,8 @@ func Of(h http.Header, now time.Time) time.Duration {
 	return wait
 }
 
-// Parse reads a Retry-After: seconds, a date or, against the standard, a Unix time, another date, or 1m30s. Unreadable
-// and past values are 0; the maximum is Max.
+// Parse reads a Retry-After value: seconds, a date or, against the standard, a Unix time, another date format, or
+// 1m30s. Unreadable and past values give 0; the maximum is Max.
 func Parse(text string, now time.Time) time.Duration {
 	text = strings.TrimSpace(text)
 	seconds, err := strconv.ParseFloat(text, 64)
@@ -75,7 +77,7 @@ func Parse(text string, now time.Time) time.Duration {
 	return time.Duration(min(seconds, Max.Seconds()) * float64(time.Second))
 }
 
-// secondsIn reads what is no number; 0 if it cannot be read.
+// secondsIn reads a value that is not a number; it returns 0 if it cannot be read.
 func secondsIn(text string, now time.Time) float64 {
 	if d, err := time.ParseDuration(text); err == nil {
 		return min(d, Max).Seconds()

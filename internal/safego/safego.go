@@ -1,10 +1,10 @@
-// Package safego starts goroutines that cannot end the program. Go ends a program when a goroutine panics, and thus all
-// work on a worker. Here a panic becomes an error of the task that the goroutine works for, and a line at ERROR with
-// its stack in the program's log (slog.Default).
+// Package safego starts goroutines that cannot end the program. Go ends a program when a goroutine panics, and with it
+// all work of a worker. Here a panic becomes an error of the task that the goroutine works for, and a line at ERROR
+// with its stack in the program's log (slog.Default).
 //
-// Each goroutine is started with the name of its place, such as "activities.heartbeat": the log contains it, and tests
-// make it panic there. Unrecoverable faults still end the program: no memory, a stack overflow, concurrent writes of a
-// map.
+// Each goroutine is started with the name of its place, such as "activities.heartbeat". The log contains that name, and
+// tests use it to cause a panic there. Unrecoverable faults still end the program: no memory, a stack overflow,
+// concurrent writes to a map.
 package safego
 
 import (
@@ -29,20 +29,20 @@ type PanicError struct {
 // Error names the place and the panic's value.
 func (e *PanicError) Error() string { return e.Place + " panicked: " + e.Value }
 
-// StackTrace is where it panicked.
+// StackTrace is the stack at the panic.
 func (e *PanicError) StackTrace() string { return e.Stack }
 
-// Go starts f. When the goroutine ends, done is called with f's error or panic; a nil done means that nobody waits
-// for it.
+// Go starts f. When the goroutine ends, done is called with f's error or panic. done is nil if nobody waits for the
+// goroutine.
 func Go(place string, f func() error, done func(error)) {
-	inject := injected.Load() // of the test that starts the goroutine, though another may have begun before it runs
+	inject := injected.Load() // load it here: another test may have set its own before the goroutine runs
 	go func() {
 		ended := false
 		var err error
 		defer func() {
 			if v := recover(); v != nil {
 				err = logPanic(place, v)
-			} else if !ended && done != nil { // who waits must hear of a goroutine that was left
+			} else if !ended && done != nil { // the waiter must learn that the goroutine was left
 				err = logPanic(place, "runtime.Goexit was called")
 			}
 			if done != nil {
@@ -60,8 +60,8 @@ func Go(place string, f func() error, done func(error)) {
 	}()
 }
 
-// Run calls f on this goroutine, and returns its panic as an error. It is for what libraries call on goroutines of
-// their own.
+// Run calls f on this goroutine, and returns its panic as an error. It is for callbacks that libraries call on
+// goroutines of their own.
 func Run(place string, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -72,7 +72,7 @@ func Run(place string, f func() error) (err error) {
 	return f()
 }
 
-// Wait calls f on a goroutine of its own and waits for its end. Unlike Run it returns when f calls runtime.Goexit.
+// Wait calls f on a new goroutine and waits for its end. Unlike Run it also returns when f calls runtime.Goexit.
 func Wait(place string, f func() error) error {
 	done := make(chan error, 1)
 	Go(place, f, func(err error) { done <- err })
@@ -93,7 +93,7 @@ func AfterDone(ctx context.Context, place string, f func()) (stop func() bool) {
 	})
 }
 
-// Group is an errgroup.Group in which a panic is the error of its goroutine. The zero Group is ready for use.
+// Group is an errgroup.Group in which a panic becomes the error of its goroutine. The zero Group is ready for use.
 type Group errgroup.Group
 
 // WithContext makes a Group as errgroup.WithContext does.
@@ -102,7 +102,7 @@ func WithContext(ctx context.Context) (*Group, context.Context) {
 	return (*Group)(g), ctx
 }
 
-// SetLimit bounds how many of its goroutines run at the same time.
+// SetLimit bounds how many goroutines of the Group run at the same time.
 func (g *Group) SetLimit(n int) { (*errgroup.Group)(g).SetLimit(n) }
 
 // Go starts f, once the limit allows it.
@@ -110,7 +110,7 @@ func (g *Group) Go(place string, f func() error) {
 	(*errgroup.Group)(g).Go(func() error { return Run(place, f) })
 }
 
-// Wait waits for all of them, and returns the first error.
+// Wait waits for all goroutines of the Group, and returns the first error.
 func (g *Group) Wait() error { return (*errgroup.Group)(g).Wait() }
 
 // Each calls do for 0 to times-1, at most atOnce at a time, and returns the first error, which cancels the others.
@@ -130,17 +130,17 @@ func logPanic(place string, value any) *PanicError {
 	return e
 }
 
-// Stack is where the panic happened that was recovered from just now; without one, where this is called.
+// Stack returns the stack of the panic that was just recovered from. Without a panic it returns the caller's stack.
 func Stack() string {
 	stack := string(debug.Stack())
-	if _, frames, panicked := strings.Cut(stack, "\npanic("); panicked { // above it are those that recover
+	if _, frames, panicked := strings.Cut(stack, "\npanic("); panicked { // the frames above it belong to the recovery
 		_, frames, _ = strings.Cut(frames, "\n\t")
 		_, stack, _ = strings.Cut(frames, "\n")
 	}
 	return stack
 }
 
-// PanicText is a panic's value as text. Printing a value whose own String method panics again and again would end the
+// PanicText formats a panic's value as text. It survives a String method that panics again, which would end the
 // program.
 func PanicText(value any) (text string) {
 	defer func() {
@@ -155,8 +155,8 @@ type injection func(place string)
 
 var injected atomic.Pointer[injection]
 
-// Inject has f called at the start of every goroutine, on it, so that a test can let it panic; nil: no longer. It is
-// for tests alone.
+// Inject calls f at the start of every goroutine, on that goroutine, so that a test can make it panic; nil removes f.
+// It is only for tests.
 func Inject(f func(place string)) {
 	injected.Store((*injection)(&f))
 }

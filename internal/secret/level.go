@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// level is a text with some of its escapes undone, and where they stood in the text above. The one on top is the text
-// as it came; JSON within JSON, or a URL within HTML, needs more.
+// level is a text with some of its escapes undone, and where those escapes are in the parent's text. The top level is
+// the original text. JSON within JSON, or a URL within HTML, needs several levels.
 type level struct {
 	text    string
 	parent  *level
 	escapes []escape // in the order of the text
 	depth   int
 
-	spaced string // the text in lower case with a space for every +, as forms write spaces
+	spaced string // lower with a space for every +, as forms encode spaces
 	lower  string // the text in lower case
-	base64 string // the text with the usual characters of base64 for those of URLs
+	base64 string // the text with standard base64 characters in place of the URL-safe ones
 }
 
 func newLevel(text string) *level {
@@ -31,7 +31,7 @@ func (l *level) setText(text string) {
 
 var standardBase64 = strings.NewReplacer("-", "+", "_", "/")
 
-// lowerASCII is strings.ToLower for ASCII: the text keeps its length.
+// lowerASCII is strings.ToLower for ASCII only, so that the text keeps its length.
 func lowerASCII(text string) string {
 	upper := func(r rune) bool { return 'A' <= r && r <= 'Z' }
 	if strings.IndexFunc(text, upper) < 0 {
@@ -46,16 +46,16 @@ func lowerASCII(text string) string {
 	return string(b)
 }
 
-// escape is a run of a level's text that stood otherwise in the text above.
+// escape is a run of a level's text that is escaped in the parent's text.
 type escape struct {
 	at, len  int
-	from, to int // above
+	from, to int // in the parent's text
 }
 
-// maxEscapeDepth bounds how many escapes within escapes are undone.
+// maxEscapeDepth bounds how many nested escapes are undone.
 const maxEscapeDepth = 4
 
-// unescaped undoes the escapes of a level; nil if there are none.
+// unescaped returns the next level, with this level's escapes undone, or nil if there are none.
 func (l *level) unescaped() *level {
 	if l.depth == maxEscapeDepth || !strings.ContainsAny(l.text, `%\&`) {
 		return nil
@@ -83,7 +83,7 @@ func (l *level) unescaped() *level {
 	return next
 }
 
-// originalStart maps the start of a byte to the original text. A byte within an escape takes the whole escape along.
+// originalStart maps the start of a byte to the original text. A byte of an escape maps to the start of the escape.
 func (l *level) originalStart(at int) int {
 	if l.parent == nil {
 		return at
@@ -95,7 +95,8 @@ func (l *level) originalStart(at int) int {
 	return l.parent.originalStart(e.to + at - e.at - e.len)
 }
 
-// originalEnd maps the end of the text before a position to the original text.
+// originalEnd maps the end of the text before a position to the original text. Within an escape it maps to the end of
+// the escape.
 func (l *level) originalEnd(at int) int {
 	if l.parent == nil {
 		return at
@@ -107,7 +108,7 @@ func (l *level) originalEnd(at int) int {
 	return l.parent.originalEnd(e.to + at - e.at - e.len)
 }
 
-// lastEscapeBefore is the last escape that begins before a position; an empty one at the beginning if there is none.
+// lastEscapeBefore returns the last escape that begins before a position, or an empty one at the beginning.
 func (l *level) lastEscapeBefore(at int) escape {
 	n, _ := slices.BinarySearchFunc(l.escapes, at, func(e escape, at int) int { return e.at - at })
 	if n == 0 {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// needle is one secret, in all forms that are searched for.
+// needle is one secret in all forms that are searched for.
 type needle struct {
 	mark   string
-	plain  []string // in lower case: as it is, and with what looks like an escape in it undone, as it is in the texts
-	spaced []string // the same with a space for every +; none where there is no space in it
+	plain  []string // in lower case: as given, and with escape-like parts undone, as they are undone in the texts
+	spaced []string // the plain forms that contain a space, with a space for every +
 	hex    string   // in lower case
-	base64 []string // without what depends on the bytes around it
+	base64 []string // without the characters that depend on neighbouring bytes
 }
 
-// leastInside is the minimum length of a secret that is searched for within longer base64: the few characters of a
-// shorter one occur in any long text.
+// leastInside is the minimum length, in bytes, of a secret that is searched for within longer base64. The few
+// characters of a shorter secret occur in any long text.
 const leastInside = 8
 
 func newNeedle(name, value string) needle {
@@ -31,7 +31,7 @@ func newNeedle(name, value string) needle {
 		n.base64 = []string{base64.RawStdEncoding.EncodeToString([]byte(value))}
 		return n
 	}
-	// Three bytes become four characters: within longer base64 a text has one of three forms.
+	// Base64 turns three bytes into four characters, so a secret within longer base64 has one of three forms.
 	for before := range 3 {
 		encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, before), value...))
 		from := (before*8 + 5) / 6
@@ -57,7 +57,7 @@ func (n needle) findInLevel(l *level) []span {
 	return spans
 }
 
-// findForm searches for a form in a text of the same length as the level's. widen may extend a match.
+// findForm searches for a form in a text of the same length as the level's. widen, if not nil, may extend a match.
 func (n needle) findForm(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
 	var spans []span
 	for at := 0; ; {
@@ -74,7 +74,8 @@ func (n needle) findForm(l *level, text, form string, widen func(text string, fr
 	}
 }
 
-// expandBase64Range takes along the characters on both sides that hold a part of the secret's bits, and the padding.
+// expandBase64Range extends a range to the neighbouring characters that hold some of the secret's bits, and to the
+// padding.
 func expandBase64Range(text string, from, to int) (int, int) {
 	if from > 0 && isBase64(text[from-1]) {
 		from--

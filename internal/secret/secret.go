@@ -10,19 +10,19 @@ import (
 	"processidea/model/jsonval"
 )
 
-// MinLength is the least length in bytes of a value that is struck out: shorter ones are no secrets, and striking out
+// MinLength is the minimum length, in bytes, of a value that is redacted. Shorter values are not secrets, and redacting
 // every "1" would spoil results.
 const MinLength = 4
 
-// Redactor strikes out some secrets. Nil strikes nothing. It is safe for concurrent use.
+// Redactor removes some secrets from texts and values. A nil Redactor removes nothing. It is safe for concurrent use.
 type Redactor struct{ needles []needle }
 
-// NewRedactor makes a Striker of names and values; `[secret NAME]` takes a value's place. Values shorter than MinLength
-// are left alone.
+// NewRedactor makes a Redactor from names and values; `[secret NAME]` replaces a value. It ignores values shorter than
+// MinLength, and returns nil if no value is left.
 func NewRedactor(secrets map[string]string) *Redactor {
 	s := &Redactor{}
 	for _, name := range jsonval.SortedKeys(secrets) {
-		value := strings.TrimSpace(secrets[name]) // as servers take it out of a header
+		value := strings.TrimSpace(secrets[name]) // as servers trim it in a header
 		for _, form := range append([]string{value}, basicAuthSecrets(value)...) {
 			if len(form) >= MinLength {
 				s.needles = append(s.needles, newNeedle(name, form))
@@ -35,7 +35,7 @@ func NewRedactor(secrets map[string]string) *Redactor {
 	return s
 }
 
-// RedactText gives a text without the secrets.
+// RedactText returns the text without the secrets.
 func (s *Redactor) RedactText(text string) string {
 	if s == nil {
 		return text
@@ -49,7 +49,7 @@ func (s *Redactor) RedactText(text string) string {
 	return cutOut(text, found)
 }
 
-// RedactValue strikes the secrets out of every string, key and number of a JSON value; lists are changed in place.
+// RedactValue removes the secrets from every string, key and number of a JSON value. It changes lists in place.
 func (s *Redactor) RedactValue(v any) any {
 	if s == nil {
 		return v
@@ -75,8 +75,8 @@ func (s *Redactor) RedactValue(v any) any {
 	return v
 }
 
-// basicAuthSecrets are the secrets in a value for basic authentication, user:password in base64: both, and the
-// password.
+// basicAuthSecrets returns the secrets in a value for basic authentication, user:password in base64: user:password as a
+// whole, and the password alone.
 func basicAuthSecrets(value string) []string {
 	decoded, err := base64.StdEncoding.DecodeString(value)
 	_, password, ok := strings.Cut(string(decoded), ":")
@@ -92,8 +92,8 @@ type span struct {
 	mark     string
 }
 
-// cutOut puts marks in place of spans. Where spans overlap, the one that begins first counts, of those the longest, and
-// what the others take beyond it goes too.
+// cutOut replaces spans by their marks. Of overlapping spans, only the first one gets a mark, the longest if several
+// begin there; the text of the others is removed too.
 func cutOut(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text

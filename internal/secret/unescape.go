@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// readEscape reads the escape at the beginning of a text: of URLs (%2F), of JSON and of programs (\/, \u002f, \x2f), or
-// of HTML (&#47;). length is 0 if there is none.
+// readEscape reads the escape at the beginning of a text: a URL's (%2F), a JSON or program text's (\/, \u002f, \x2f),
+// or HTML's (&#47;). length is 0 if there is none.
 func readEscape(text string) (plain string, length int) {
 	switch text[0] {
 	case '%':
@@ -69,7 +69,7 @@ func readBackslash(text string) (string, int) {
 	return "", 0
 }
 
-// maxEntityLength is more than the escapes of HTML have that a program writes for a single character.
+// maxEntityLength bounds an HTML escape, in bytes. Programs write longer ones for no single character.
 const maxEntityLength = 10
 
 func readEntity(text string) (string, int) {

@@ -11,8 +11,8 @@ import (
 
 const modulePath = "processidea"
 
-// Text is the version, such as "v1.2.0 (Go 1.26.8, linux/amd64)": the module's, or else the commit of the build, or
-// else "unknown". A build with changed files is marked.
+// Text returns the version, such as "v1.2.0 (Go 1.26.8, linux/amd64)". It is the module's version, or else the commit
+// of the build, or else "unknown". A commit with changed files is marked.
 func Text() string {
 	return fmt.Sprintf("%s (%s, %s/%s)", versionNumber(), strings.Replace(runtime.Version(), "go", "Go ", 1),
 		runtime.GOOS, runtime.GOARCH)
@@ -23,7 +23,7 @@ func versionNumber() string {
 	if !ok {
 		return "unknown"
 	}
-	for _, m := range info.Deps { // of a program of one's own
+	for _, m := range info.Deps { // if Process Idea is a dependency of the program
 		if m.Path == modulePath {
 			return cmp.Or(informative(m.Version), "unknown")
 		}
@@ -43,7 +43,7 @@ func versionNumber() string {
 	return cmp.Or(informative(info.Main.Version), "commit "+commit+changed)
 }
 
-// informative returns a version if it is informative.
+// informative returns a version, but "" for "(devel)".
 func informative(v string) string {
 	if v == "(devel)" {
 		return ""

@@ -21,7 +21,8 @@ import (
 // maxNodes bounds what the aliases of a YAML file may add to it.
 const maxNodes = 1_000_000
 
-// maxYAMLDepth bounds the recursion. It is above the limit of jsonval.Decode, which checks every value in the end.
+// maxYAMLDepth bounds the recursion. It is higher than the limit of jsonval.Decode, which checks every value
+// afterwards.
 const maxYAMLDepth = 200
 
 // Decode reads a YAML file as jsonval.DecodeInOrder reads JSON. Numbers keep every digit. A duplicate key is refused,
@@ -30,9 +31,9 @@ func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
 	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes})
 }
 
-// DecodeForeign is Decode for files that others write. It merges merge keys, and writes 0x1F, 1_000, +1 and .5 as JSON
-// does, to the digit. What no JSON number is for sure stays the text that was written: 1e400, .inf, and 010, which is 8
-// or 10 by the version of YAML.
+// DecodeForeign is Decode for files of other programs. It applies merge keys, and rewrites 0x1F, 1_000, +1 and .5 as
+// JSON numbers, exactly. Values without a certain JSON number stay texts: 1e400, .inf, and 010, which is 8 or 10
+// depending on the version of YAML.
 func DecodeForeign(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
 	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes, foreign: true})
 }
@@ -52,7 +53,7 @@ func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 	var order jsonval.KeyOrder
 	v, err := y.readValue(&document, "$", 0)
 	if err == nil {
-		// The limits of JSON files count for YAML too.
+		// YAML must keep the limits of JSON files too.
 		v, order, err = jsonval.DecodeInOrder(jsonval.Encode(v), jsonval.DefaultLimits)
 	}
 	var at *yamlError
@@ -65,7 +66,7 @@ func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
 	return v, order, nil
 }
 
-// countParts counts what may begin a value or a key in YAML, and so never too few.
+// countParts counts the characters that may begin a value or a key in YAML, and so never too few.
 func countParts(data []byte) (n int) {
 	for _, b := range data {
 		switch b {
@@ -174,9 +175,9 @@ func (y *yamlReader) readArray(n *yaml.Node, path string, depth int) (any, error
 	return list, nil
 }
 
-// readScalar reads one plain value. Dates are texts, as in JSON.
+// readScalar reads one plain value. Dates become texts, as in JSON.
 func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
-	// The YAML package takes a number that is too large for a float for a text.
+	// The YAML package reads a number that is too large for a float as a text.
 	if n.Style == 0 && isNumber(n.Value) {
 		return y.fitNumber(n.Value), nil
 	}
@@ -196,7 +197,7 @@ func (y *yamlReader) readScalar(n *yaml.Node, path string) (any, error) {
 	return nil, errorAt(n, path, "JSON has no %s", n.ShortTag())
 }
 
-// fitNumber leaves a number that nothing here can compute with the text that it is in a foreign file.
+// fitNumber returns a JSON number. In a foreign file, a number that jsonval.Decode refuses stays a text.
 func (y *yamlReader) fitNumber(text string) any {
 	if y.foreign {
 		if _, err := jsonval.Decode([]byte(text)); err != nil {
@@ -208,7 +209,7 @@ func (y *yamlReader) fitNumber(text string) any {
 
 var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)?(\.[0-9]*)?([eE][-+]?[0-9]+)?$`)
 
-// respell writes a number of YAML as JSON does, where there is one way to do so.
+// respell rewrites a YAML number as a JSON number, if there is exactly one way to do so.
 func respell(text string) string {
 	plain := strings.TrimPrefix(strings.ReplaceAll(text, "_", ""), "+")
 	digits, negative := strings.CutPrefix(plain, "-")

@@ -4,19 +4,19 @@ import (
 	"processidea/client"
 )
 
-// Approve lets a Call run as it is shown. by is who decides, then their groups; nobody where no policy asks.
+// Approve lets a Call run as shown. by is the decider, followed by their groups; it may be empty if no policy asks.
 func (p *Process) Approve(a client.Approval, by ...string) {
 	p.t.Helper()
 	p.decide(a, client.Decision{Kind: client.Approve}, by)
 }
 
-// Reject keeps a Call from running; the LLM is told the reason.
+// Reject keeps a Call from running; the LLM gets the reason.
 func (p *Process) Reject(a client.Approval, reason string, by ...string) {
 	p.t.Helper()
 	p.decide(a, client.Decision{Kind: client.Reject, Reason: reason}, by)
 }
 
-// Amend lets a Call run with other parameters: those that change.
+// Amend lets a Call run with other parameters. params holds only those that change.
 func (p *Process) Amend(a client.Approval, params map[string]any, by ...string) {
 	p.t.Helper()
 	p.decide(a, client.Decision{Kind: client.Amend, Value: params}, by)
@@ -39,8 +39,8 @@ func (p *Process) decide(a client.Approval, d client.Decision, by []string) {
 	}
 }
 
-// Decide sends any decision to a process: this one, a part of it, or a delegate, as Approval.Process has it. A decision
-// that is refused is an error, so that a test can see that it is.
+// Decide sends any decision to a process: this one, a part of it, or a delegate, as Approval.Process names it. A
+// refused decision returns an error, so that a test can check the refusal.
 func (p *Process) Decide(process string, d client.Decision) error {
 	ctx, cancel := p.context()
 	defer cancel()

@@ -10,13 +10,14 @@
 //		p.CheckState("", `{"order": {"article": "lamp"}, "reserved": "R-1"}`)
 //	}
 //
-// Start starts the process; Process follows it: Waiting and WaitingFor give the Calls that wait for a person, Approve,
-// Reject, Amend and Answer decide, Result waits for the end, CheckState compares a State at the end, Asked is what the
-// LLM was asked, Calls which Tools were run, with what. Every other method of a client.Process is there too.
+// Start starts the process; Process follows it. Waiting and WaitingFor return the Calls that wait for a person;
+// Approve, Reject, Amend and Answer decide on them. Result waits for the end, and CheckState compares a State then.
+// Asked returns what the LLM was asked; Calls returns which Tools ran, with their params. All methods of client.Process
+// are there too.
 //
-// Nothing of the environment counts: no LLM is asked, no HTTP host reached, no MCP server started, nobody told, unless
-// WithVariable says so. A process that has not come to rest within a minute fails its test (WithTimeout). Deadlines are
-// real time: a day cannot be waited for.
+// The environment is ignored: no LLM is asked, no HTTP host reached, no MCP server started, nobody notified, unless
+// WithVariable allows it. A process that does not come to rest within a minute fails its test (WithTimeout changes
+// that). Deadlines are in real time, so a test cannot wait for a day.
 //
 // A server takes a tenth of a second to start. Tests may run in parallel.
 package processtest

@@ -16,7 +16,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// load reads the files of the process as `starter run` does, with fakes in place of what runs the Tools that have one.
+// load reads the files of the process as `starter run` does. Tools that have a fake are run by it.
 func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*ideafiles.Definition, error) {
 	t.Helper()
 	source, err := ideafiles.Find(path, "", "")
@@ -39,7 +39,7 @@ func (s *settings) load(t testing.TB, path string, known ideafiles.Tools) (*idea
 	}
 	d, problems, err := ideafiles.LoadWith(source, known, func(d *ideafiles.Definition) {
 		d.Idea = s.withFakes(d.Idea)
-		d.Read, _ = ideafile.ReadIdea(d.Idea) // it was sound before
+		d.Read, _ = ideafile.ReadIdea(d.Idea) // it was valid before
 	})
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func jsonLines(rows []jsonval.Object) []byte {
 	return lines
 }
 
-// withFakes is an Idea whose Tools are run by their fakes. The one that is given stays as it is.
+// withFakes returns a copy of an Idea whose Tools are run by their fakes.
 func (s *settings) withFakes(idea jsonval.Object) jsonval.Object {
 	all := toolsOf(idea)
 	faked := jsonval.Object{}
@@ -110,7 +110,7 @@ func toolsOf(idea jsonval.Object) jsonval.Object {
 	return jsonval.AsObject(jsonval.At(idea, "schema", "tools"))
 }
 
-// checkFaked refuses a fake of a Tool that is nowhere.
+// checkFaked refuses a fake for a Tool that neither the Idea nor a delegate has.
 func (s *settings) checkFaked(d *ideafiles.Definition) error {
 	all := maps.Clone(toolsOf(d.Idea))
 	for _, file := range d.Delegates {

@@ -19,7 +19,7 @@ type Option func(*settings)
 type settings struct {
 	own       engine.Additions
 	fakes     *tools.Registry
-	faked     []string // the Tools that have one
+	faked     []string // the names of the Tools that have a fake
 	variables map[string]string
 	replies   *string
 	rows      []map[string]any
@@ -39,9 +39,9 @@ func WithRunner(kind ideafile.ToolKind, x runner.Runner) Option {
 	return func(s *settings) { s.own.AddRunner(kind, x) }
 }
 
-// Fake runs fn for a Tool of the Idea, or of a delegate's, whatever runs it otherwise: a Go function, HTTP, MCP, a
-// delegate, or the LLM itself. In and Out are as tools.Register has them: structs, or map[string]any and any. An error
-// is tried again unless tools.Final makes it final.
+// Fake runs fn for a Tool of the Idea or of a delegate, whatever runs it otherwise: a Go function, HTTP, MCP, a
+// delegate, or the LLM itself. In and Out are as for tools.Register: structs, or map[string]any and any. An error is
+// retried unless tools.Final makes it final.
 func Fake[In, Out any](tool string, fn func(context.Context, In) (Out, error)) Option {
 	return func(s *settings) {
 		tools.Register(s.fakes, fakeName(tool), fn)
@@ -59,17 +59,17 @@ func FakeError(tool string, err error) Option {
 	return Fake(tool, func(context.Context, map[string]any) (any, error) { return nil, tools.Final(err) })
 }
 
-// fakeName is under what name a fake is registered, so that it takes the place of no Go function that other Tools use.
+// fakeName is the name under which a fake is registered, so that it replaces no Go function that other Tools use.
 func fakeName(tool string) string { return "fake:" + tool }
 
-// WithReplies sets the LLM's replies, each a line of a replies file, which may be broken here: {"solution": {"calls":
-// […]}}. They replace the folder's replies.jsonl. docs/idea-file.md, "Replies", describes a line.
+// WithReplies sets the LLM's replies, each a line of a replies file, which may span several lines here: {"solution":
+// {"calls": […]}}. They replace the folder's replies.jsonl. docs/idea-file.md, "Replies", describes a line.
 func WithReplies(lines ...string) Option {
 	return func(s *settings) {
 		var text bytes.Buffer
 		for _, line := range lines {
 			if json.Compact(&text, []byte(line)) != nil {
-				text.WriteString(line) // the reader says what is wrong with it
+				text.WriteString(line) // the reader reports what is wrong with it
 			}
 			text.WriteByte('\n')
 		}
@@ -84,20 +84,20 @@ func WithInstances(rows ...map[string]any) Option {
 	return func(s *settings) { s.rows, s.rowsGiven = rows, true }
 }
 
-// WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS; of
-// the program's own, those that Process Idea reads do not count.
+// WithVariable sets a variable of the worker's environment, such as PROCESSIDEA_HTTP_ALLOW or PROCESSIDEA_DECIDERS.
+// Process Idea's variables in the test program's own environment are ignored.
 func WithVariable(name, value string) Option {
 	return func(s *settings) { s.variables[name] = value }
 }
 
-// WithoutMCPServers leaves the Idea's MCP servers out (config.mcp). The Tools that they would offer are those that have
-// a Fake, with the parameters of the fake's In.
+// WithoutMCPServers leaves out the Idea's MCP servers (config.mcp). Of the Tools that they would offer, only those with
+// a Fake exist, with the parameters of the fake's In.
 func WithoutMCPServers() Option { return func(s *settings) { s.noServers = true } }
 
-// WithTimeout is how long the process may take to come to rest; a minute unless said.
+// WithTimeout sets how long the process may take to come to rest. The default is a minute.
 func WithTimeout(d time.Duration) Option { return func(s *settings) { s.timeout = d } }
 
-// WithStart changes what the process is started from: its id, By, WithSolution.
+// WithStart changes the options of the process's start: its id, By, WithSolution.
 func WithStart(change func(*client.StartOptions)) Option {
 	return func(s *settings) { s.start = append(s.start, change) }
 }

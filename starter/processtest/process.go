@@ -17,7 +17,7 @@ import (
 	"processidea/protocol"
 )
 
-// Process is a process under test. What fails in a method fails the test.
+// Process is a process under test. An error in a method fails the test.
 type Process struct {
 	*client.Process
 
@@ -25,7 +25,7 @@ type Process struct {
 	timeout   time.Duration
 	client    *client.Client
 	delegates map[string]bool // Tools that run processes
-	ended     chan struct{}   // closed at the end, once result and err are there
+	ended     chan struct{}   // closed at the end, once result and err are set
 	result    loop.Result
 	err       error
 
@@ -48,8 +48,8 @@ func (p *Process) followEnd() {
 	}()
 }
 
-// Result waits for the end of the process, and gives what it came to. One that pauses, or waits for a person, fails the
-// test.
+// Result waits for the end of the process and returns its Result. A process that pauses, or waits for a person, fails
+// the test.
 func (p *Process) Result() loop.Result {
 	p.t.Helper()
 	r, waiting := p.awaitRest()
@@ -70,8 +70,8 @@ func (p *Process) Rest() loop.Result {
 	return r
 }
 
-// Waiting waits until the process, with its delegates, waits for nothing but people, and gives the Calls at which it
-// does. A process that ends or pauses instead fails the test.
+// Waiting waits until the process and its delegates wait only for people, and returns the waiting Calls. A process that
+// ends or pauses instead fails the test.
 func (p *Process) Waiting() []client.Approval {
 	p.t.Helper()
 	r, waiting := p.awaitRest()
@@ -81,7 +81,7 @@ func (p *Process) Waiting() []client.Approval {
 	return waiting
 }
 
-// WaitingFor gives the one Call of a Tool that waits for a person.
+// WaitingFor returns the one Call of a Tool that waits for a person. Any other number of such Calls fails the test.
 func (p *Process) WaitingFor(tool string) client.Approval {
 	p.t.Helper()
 	all := p.Waiting()
@@ -108,7 +108,7 @@ func errorOf(r loop.Result) string {
 	return r.Error.Code + ": " + r.Error.Message
 }
 
-// awaitRest waits until nothing happens any more, and gives what waits for people.
+// awaitRest waits until the process rests, and returns what waits for people.
 func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 	p.t.Helper()
 	ctx, cancel := p.context()
@@ -138,7 +138,7 @@ func (p *Process) awaitRest() (loop.Result, []client.Approval) {
 	}
 }
 
-// checkRest finds out whether the process, which has not ended, rests.
+// checkRest reports whether the process, which has not ended, rests.
 func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []client.Approval, resting bool, err error) {
 	status, err := p.Process.Status(ctx)
 	if err != nil {
@@ -154,8 +154,8 @@ func (p *Process) checkRest(ctx context.Context) (r loop.Result, waiting []clien
 	return r, waiting, err == nil, err
 }
 
-// waitingIn gives the Calls of a process and its delegates that wait for people; resting is false where something else
-// goes on. What counts is what the instances say: the process hears of it later.
+// waitingIn returns the Calls of a process and its delegates that wait for people. resting is false if something else
+// goes on. It asks the instances, since the process learns of their Calls later.
 func (p *Process) waitingIn(ctx context.Context, q *client.Process,
 	status client.Status) (waiting []client.Approval, resting bool, err error) {
 	for _, line := range status.Waiting {
@@ -190,7 +190,8 @@ func (p *Process) waitingIn(ctx context.Context, q *client.Process,
 	return append(own, waiting...), err == nil && len(own) == len(expected), err
 }
 
-// waitingInDelegate is waitingIn for the process that a Call runs. One that has ended goes on in its Call.
+// waitingInDelegate is waitingIn for the process that a Call runs. If that has ended, its Call goes on, so it does not
+// rest.
 func (p *Process) waitingInDelegate(ctx context.Context,
 	id string) (waiting []client.Approval, resting bool, err error) {
 	q := p.client.Process(id)

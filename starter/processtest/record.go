@@ -11,10 +11,10 @@ import (
 	"processidea/tools/runner"
 )
 
-// Request is what the LLM was asked.
+// Request is one request to the LLM.
 type Request struct {
 	Process  string // its id; a delegate's begins with the id of the process that runs it
-	Number   int    // of the process's Requests, from 1; one that is made again has the same
+	Number   int    // of the process's Requests, from 1; a repeated Request has the same number
 	Messages []prompt.Message
 }
 
@@ -33,7 +33,7 @@ func (p *Process) noteRequest(process string, number int, messages []prompt.Mess
 	p.asked = append(p.asked, Request{process, number, slices.Clone(messages)})
 }
 
-// Asked is what the LLM has been asked so far, by the process and its delegates.
+// Asked returns the requests to the LLM so far, by the process and its delegates.
 func (p *Process) Asked() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,10 +44,10 @@ func (p *Process) Asked() []Request {
 type Call struct {
 	Tool     string
 	Process  string
-	Instance string // empty where the process has but one without a name
+	Instance string // empty for the only instance without a name
 	ID       string // such as 1.2@①
 	Params   map[string]any
-	Scopes   map[string]any // what the Tool's _scopes let through; nil without
+	Scopes   map[string]any // what the Tool's _scopes let through; nil without _scopes
 	Attempt  int            // from 1
 	Result   any
 	Err      error
@@ -60,16 +60,16 @@ func (p *Process) noteCall(in runner.Input, result any, err error) {
 		result, err})
 }
 
-// Calls lists what has been run of a Tool so far, in the order in which it ended. Calls that HTTP and MCP ran are not
-// among it: fake their Tools.
+// Calls lists the attempts of a Tool so far, in the order in which they ended. Attempts by HTTP and MCP are not
+// recorded: fake their Tools.
 func (p *Process) Calls(tool string) []Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(p.calls), func(c Call) bool { return c.Tool != tool })
 }
 
-// State waits for the process's end, or until it rests otherwise (Rest), and gives the State of an instance; "" is the
-// one without a name. Numbers are json.Number.
+// State waits until the process ends or rests otherwise (Rest), and returns the State of an instance; "" is the
+// instance without a name. Numbers are json.Number.
 func (p *Process) State(instance string) any {
 	p.t.Helper()
 	r := p.Rest()
@@ -80,13 +80,13 @@ func (p *Process) State(instance string) any {
 	return i.State
 }
 
-// CheckState fails the test, which goes on, where the State of an instance is not this JSON.
+// CheckState reports a test error if the State of an instance is not this JSON; the test goes on.
 func (p *Process) CheckState(instance, want string) {
 	p.t.Helper()
 	p.check("the State of instance "+quoted(instance), p.State(instance), want, p.Rest())
 }
 
-// CheckOutput fails the test, which goes on, where the output at the end is not this JSON.
+// CheckOutput reports a test error if the final output is not this JSON; the test goes on.
 func (p *Process) CheckOutput(want string) {
 	p.t.Helper()
 	r := p.Result()
@@ -111,5 +111,5 @@ func quoted(instance string) string {
 	return instance
 }
 
-// JSON is a value as JSON, with its keys in order: two values that are the same give the same text.
+// JSON encodes a value with sorted keys: equal values give the same text.
 func JSON(v any) string { return jsonval.EncodeToString(jsonval.ToJSONValue(v)) }

@@ -28,7 +28,7 @@ import (
 )
 
 // Start starts the process of an Idea file, or of a folder with idea.json (or .yaml) and, beside it, replies.jsonl and
-// instances.jsonl. All of it is gone when the test is over. What is wrong with the files fails the test.
+// instances.jsonl. Everything is removed when the test is over. An error in the files fails the test.
 func Start(t testing.TB, path string, options ...Option) *Process {
 	t.Helper()
 	s := &settings{fakes: tools.NewRegistry(), variables: map[string]string{}, timeout: time.Minute}
@@ -67,7 +67,8 @@ func Run(t testing.TB, path string, options ...Option) loop.Result {
 	return Start(t, path, options...).Result()
 }
 
-// getenv is the worker's environment: of the program's own, what Process Idea reads is left out.
+// getenv is the worker's environment. It hides Process Idea's and the LLM's variables of the test program's own
+// environment.
 func (s *settings) getenv(name string) string {
 	if v, ok := s.variables[name]; ok || strings.HasPrefix(name, "PROCESSIDEA_") || strings.HasPrefix(name, "OPENAI_") {
 		return v
@@ -116,7 +117,7 @@ func serve(t testing.TB, parts engine.Parts) *client.Client {
 	return client.New(temporal, server.Namespace(), store)
 }
 
-// complaints keeps what the worker warns of.
+// complaints collects the worker's warnings.
 type complaints struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -152,7 +153,7 @@ func delegatesOf(d *ideafiles.Definition) map[string]bool {
 	return names
 }
 
-// context is for what may take as long as the test.
+// context returns a context that ends with the test, or after the timeout.
 func (p *Process) context() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(p.t.Context(), p.timeout)
 }

@@ -32,7 +32,7 @@ import (
 	"processidea/worker/engine"
 )
 
-// Bed is one set of everything that processes need.
+// Bed is one complete environment for processes.
 type Bed struct {
 	dir      string
 	server   *devserver.Server
@@ -52,10 +52,10 @@ type Bed struct {
 
 	limits  engine.Limits
 	tally   Tally
-	counted map[[2]string]float64 // MB at the last call of Grown, by place and kind
+	counted map[[2]string]float64 // MB at the last call of GrowthSince, by place and kind
 }
 
-// HostedLimits are the limits of a worker beside a server that is not in the same program.
+// HostedLimits are the limits of a worker whose server runs in another program.
 var HostedLimits = engine.Limits{SaveActions: true, LostAfter: 30 * time.Second}
 
 // New starts everything. The limits apply to the worker.
@@ -107,14 +107,14 @@ func (b *Bed) startWorker() (err error) {
 	return b.worker.Start()
 }
 
-// RestartWorker has another worker take the place of the one that runs. It remembers no workflow.
+// RestartWorker replaces the running worker by a new one, which has no workflow in its cache.
 func (b *Bed) RestartWorker() error {
 	b.worker.Stop()
 	worker.PurgeStickyWorkflowCache()
 	return b.startWorker()
 }
 
-// Close stops everything and deletes what it kept.
+// Close stops everything and deletes its files.
 func (b *Bed) Close() {
 	b.worker.Stop()
 	b.temporal.Close()
@@ -125,7 +125,7 @@ func (b *Bed) Close() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// Watch follows a process until it has ended, as a program does that is not beside an embedded server.
+// Watch follows a process until it has ended, in the same way as a program whose server is not embedded.
 func (b *Bed) Watch(ctx context.Context, id string) error {
 	for _, err := range b.client.Process(id).Events(ctx) {
 		if err != nil {
@@ -135,7 +135,7 @@ func (b *Bed) Watch(ctx context.Context, id string) error {
 	return nil
 }
 
-// Client is what programs ask of the processes on the bed.
+// Client is the client for programs that use the processes on the bed.
 func (b *Bed) Client() *client.Client { return b.client }
 
 // ToolURL is the address of a tool over HTTP.
@@ -144,17 +144,17 @@ func (b *Bed) ToolURL() string { return b.tool.URL }
 // LLMURL is the address of the scripted LLM.
 func (b *Bed) LLMURL() string { return b.llm.URL }
 
-// ToolArrivals gives the times at which the tool over HTTP was asked, by the number in the request.
+// ToolArrivals returns the times at which the HTTP tool got its requests, by the number in the request.
 func (b *Bed) ToolArrivals() map[int]time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return maps.Clone(b.arrived)
 }
 
-// shopPath is where the shop of the examples is.
+// shopPath is where the bed serves the shop of the examples.
 const shopPath = "/shop"
 
-// tools serves everything that is there over HTTP.
+// tools serves everything that answers over HTTP except the LLM.
 func (b *Bed) tools() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(shopPath+"/", http.StripPrefix(shopPath, shop.Handler()))
@@ -162,7 +162,7 @@ func (b *Bed) tools() http.Handler {
 	return mux
 }
 
-// serveTool answers at once, and notes when it was asked.
+// serveTool answers at once, and records when the request came.
 func (b *Bed) serveTool(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	body, _ := io.ReadAll(r.Body)
@@ -175,7 +175,7 @@ func (b *Bed) serveTool(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprint(w, `"ok"`)
 }
 
-// Script makes the LLM answer from these replies from now on.
+// Script sets the LLM's replies from now on.
 func (b *Bed) Script(lines []string, opts ...rehearsal.Option) (*script.Script, error) {
 	s, err := script.New(lines, opts...)
 	if err == nil {

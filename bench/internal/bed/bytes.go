@@ -13,8 +13,8 @@ import (
 
 const bytesPerMB = 1 << 20
 
-// GrowthSince gives by how much each kind of what a place holds has grown since the last call for that place, in MB.
-// What has not grown is left out.
+// GrowthSince returns by how much each kind of data in a place has grown since the last call for that place, in MB.
+// Kinds that have not grown are left out.
 func (b *Bed) GrowthSince(place string, kinds map[string]float64) map[string]float64 {
 	grown := map[string]float64{}
 	for kind, now := range kinds {
@@ -27,7 +27,7 @@ func (b *Bed) GrowthSince(place string, kinds map[string]float64) map[string]flo
 	return grown
 }
 
-// HistoryBytes gives the size of all events of all runs, in MB, by type of event.
+// HistoryBytes returns the size of all events of all runs, in MB, by type of event.
 func (b *Bed) HistoryBytes(ctx context.Context) (kinds map[string]float64, err error) {
 	kinds = map[string]float64{}
 	err = b.eachEvent(ctx, func(_ string, event *history.HistoryEvent) {
@@ -36,8 +36,7 @@ func (b *Bed) HistoryBytes(ctx context.Context) (kinds map[string]float64, err e
 	return kinds, err
 }
 
-// StoreBytes gives the size of the store's folder, in MB, by kind of file: the part of the store that it lies in, and
-// how its name ends.
+// StoreBytes returns the size of the store's folder, in MB, by kind of file: its part of the store, and its extension.
 func (b *Bed) StoreBytes() (map[string]float64, error) {
 	return folderBytes(b.dir+"/store", func(name string) string {
 		part, _, _ := strings.Cut(name, "/")
@@ -45,11 +44,11 @@ func (b *Bed) StoreBytes() (map[string]float64, error) {
 	})
 }
 
-// DatabaseBytes gives the size of the server's database file, in MB. It holds the histories and what Temporal keeps
-// beside them, and grows by more than is put into it at a time.
+// DatabaseBytes returns the size of the server's database file, in MB. It holds the histories and Temporal's other
+// data. The file grows in steps that are larger than the data added.
 func (b *Bed) DatabaseBytes() (float64, error) {
 	kinds, err := folderBytes(b.dir, func(name string) string {
-		file, _, _ := strings.Cut(path.Base(name), "-") // SQLite's logs have its name, a hyphen and what they are
+		file, _, _ := strings.Cut(path.Base(name), "-") // SQLite's logs are called temporal.db-wal and the like
 		return file
 	})
 	return kinds["temporal.db"], err

@@ -1,9 +1,8 @@
-// Package bed holds the real parts that works are measured on: the embedded server with a database file, a worker, the
-// blob store, a scripted LLM over HTTP and tools, over HTTP and in Go.
+// Package bed holds the real parts with which works are measured: the embedded server with a database file, a worker,
+// the blob store, a scripted LLM over HTTP, and tools over HTTP and in Go.
 //
-//   - Bed is one set of them. Run runs a Process on it, Script says what the LLM answers.
+//   - Bed is one set of these parts. Run runs a Process on it, Script sets what the LLM answers.
 //   - Runs, HistoryBytes, StoreBytes and DatabaseBytes measure what a process left behind.
 //
-// Invariant: a bed shares nothing with another, neither folder nor server, so that what one keeps is not counted for
-// the other.
+// Invariant: beds share nothing, neither folder nor server, so that nothing that one bed stores is counted for another.
 package bed

@@ -15,7 +15,7 @@ import (
 	"processidea/internal/pause"
 )
 
-// Runs lists every run of every workflow on the server, once visibility shows all of them as closed.
+// Runs lists every run of every workflow on the server. It waits until visibility shows them all as closed.
 func (b *Bed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
 	for {
 		runs, open, err := b.listRuns(ctx)
@@ -57,7 +57,7 @@ func (b *Bed) Actions(ctx context.Context) (actions.Counts, error) {
 	return c.Counts, err
 }
 
-// Polls is how often the worker has asked for tasks since the start, which is not billed.
+// Polls is how often the worker has polled for tasks since the start. Polls are not billed.
 func (b *Bed) Polls() int { return b.boundary.Polls() }
 
 // listRuns lists the runs that visibility shows; open reports whether one of them has not ended.

@@ -21,9 +21,9 @@ import (
 // shopAddress is where examples expect their shop.
 const shopAddress = "http://127.0.0.1:8765"
 
-// RunExample runs an example of the project, with its replies as the LLM, its shop, and somebody who approves whatever
-// waits; what that person asks the server is not counted. The program is started in the project's folder, or in one of
-// it.
+// RunExample runs an example of the project, with its replies as the LLM, its shop, and a person who approves whatever
+// waits. That person's requests to the server are not counted. The program must be started in the project's folder, or
+// in a folder up to two levels below it.
 func (b *Bed) RunExample(ctx context.Context, name string) error {
 	start, err := b.readExample(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *Bed) RunExample(ctx context.Context, name string) error {
 	return err
 }
 
-// readExample reads what an example starts from.
+// readExample reads the options from which an example starts.
 func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 	folder, err := findExample(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *Bed) readExample(name string) (o client.StartOptions, err error) {
 		By: "bench"}, nil
 }
 
-// findExample looks here and in the folders above.
+// findExample looks for an example's folder below the current folder and the two folders above it.
 func findExample(name string) (folder string, err error) {
 	for _, up := range []string{".", "..", "../.."} {
 		folder = filepath.Join(up, "examples", name)
@@ -81,7 +81,7 @@ func findExample(name string) (folder string, err error) {
 	return folder, err
 }
 
-// approveAll approves what waits until ctx ends. What does not arrive is decided in the next round.
+// approveAll approves what waits until ctx ends. A decision that fails is made again in the next round.
 func (b *Bed) approveAll(ctx context.Context, id string) {
 	p := b.person.Process(id)
 	for pause.For(ctx, 300*time.Millisecond) == nil {

@@ -13,8 +13,8 @@ import (
 // floorQueue is the task queue of the plain workflows.
 const floorQueue = "floor"
 
-// Floor runs plain workflows of the shape that instances with one Call each have, on the same server: a workflow starts
-// a child for each, and a child runs one activity and returns its result. So long Temporal itself takes.
+// Floor measures how long Temporal itself takes: it runs plain workflows in the shape of instances with one Call each,
+// on the same server. A workflow starts a child for each; a child runs one activity and returns its result.
 func (b *Bed) Floor(ctx context.Context, n int) (time.Duration, error) {
 	w := worker.New(b.temporal, floorQueue, worker.Options{})
 	w.RegisterWorkflow(floorParent)

@@ -12,13 +12,13 @@ import (
 	"processidea/internal/pause"
 )
 
-// Desk is a gateway that has just started, and a browser in which somebody is logged in.
+// Desk is a gateway that has just started, and a logged-in browser.
 type Desk struct {
 	gateway http.Handler
 	cookies []*http.Cookie
 }
 
-// NewDesk starts a gateway, which has read nothing yet.
+// NewDesk starts a gateway, which has loaded nothing yet.
 func (b *Bed) NewDesk() (*Desk, error) {
 	token := access.NewToken()
 	guard, err := access.NewTokenGuard(token, access.Person{Name: "bench"})
@@ -33,14 +33,14 @@ func (b *Bed) NewDesk() (*Desk, error) {
 	return d, nil
 }
 
-// Look is what came of a look at a page.
+// Look says how long a page took.
 type Look struct {
-	Took       time.Duration // until there was an answer, be it that the page is under way
-	UntilShown time.Duration // until the page was there
+	Took       time.Duration // until the first answer, even if it only says that the page is in preparation
+	UntilShown time.Duration // until the page itself came
 	Size       int           // of the page, in bytes
 }
 
-// Get looks at a page, again and again while it is under way.
+// Get requests a page, repeatedly while the page is in preparation.
 func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 	begin := time.Now()
 	for {
@@ -52,7 +52,7 @@ func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 		switch {
 		case w.Code == http.StatusOK || ctx.Err() != nil:
 			return l, ctx.Err()
-		// a worker that has just started answers later: the page looks again
+		// a worker that has just started may not answer yet: the page tries again
 		case w.Code == http.StatusServiceUnavailable:
 		case w.Code != http.StatusAccepted:
 			return l, fmt.Errorf("%s is answered %d: %.300s", path, w.Code, w.Body)
@@ -61,7 +61,7 @@ func (d *Desk) Get(ctx context.Context, path string) (l Look, err error) {
 	}
 }
 
-const againAfter = 20 * time.Millisecond // sooner than pages look again
+const againAfter = 20 * time.Millisecond // less than the interval of real pages
 
 func (d *Desk) ask(ctx context.Context, path string) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)

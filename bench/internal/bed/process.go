@@ -18,9 +18,9 @@ import (
 type Process struct {
 	ID      string
 	Tool    string           // a member of the palette
-	Message string           // to the LLM, or a Plan; more of them have commas between
-	Output  string           // the form of the output; may be empty
-	Limits  string           // as `config.limits` has them; empty: the usual ones
+	Message string           // a message to the LLM, or a Plan; several are separated by commas
+	Output  string           // the schema of the output; may be empty
+	Limits  string           // as in `config.limits`; empty: the default limits
 	States  []map[string]any // a Message for each instance
 }
 
@@ -47,7 +47,8 @@ func (b *Bed) Start(ctx context.Context, p Process) (*client.Process, error) {
 // pausedEvery is how often a process is asked whether it is paused.
 const pausedEvery = 5 * time.Second
 
-// Await waits for a process to complete. One that is paused never does here: the error says why it is.
+// Await waits for a process to complete. If the process is paused, nobody resumes it here, so Await returns the reason
+// as an error.
 func (b *Bed) Await(ctx context.Context, p *client.Process) (*loop.Result, error) {
 	for {
 		wait, stop := context.WithTimeout(ctx, pausedEvery)
@@ -66,22 +67,21 @@ func (b *Bed) Await(ctx context.Context, p *client.Process) (*loop.Result, error
 	}
 }
 
-// isDeadline reports whether a wait took too long, as the context or the Temporal server says it. Either may say so
-// first.
+// isDeadline reports whether a wait took too long. Either the context or the Temporal server may say so first.
 func isDeadline(err error) bool {
 	var late *serviceerror.DeadlineExceeded
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &late)
 }
 
-// TextMessage is a Message that says something to the LLM.
+// TextMessage makes a Message with a text for the LLM.
 func TextMessage(s string) string { return fmt.Sprintf(`{"type": "text", "text": %q}`, s) }
 
-// PlanMessage is a Plan of these Calls.
+// PlanMessage makes a Message with a Plan of these Calls.
 func PlanMessage(stage string, calls ...string) string {
 	return fmt.Sprintf(`{"type": "plan", "stage": %q, "plan": [%s]}`, stage, strings.Join(calls, ","))
 }
 
-// NumberStates gives instances whose State is a number, a multiple of step.
+// NumberStates returns Messages for n instances whose State holds a number, a multiple of step.
 func NumberStates(n, step int) (states []map[string]any) {
 	for i := range n {
 		states = append(states, map[string]any{"type": "state", "_instance": fmt.Sprintf("i%05d", i+1),

@@ -7,10 +7,10 @@ import (
 	"processidea/model/loop"
 )
 
-// Tally is what processes had and did.
+// Tally counts the instances, Calls and Requests of processes.
 type Tally struct{ Instances, Calls, Requests int }
 
-// Since returns by how much it has grown since an earlier one.
+// Since returns the growth since an earlier tally.
 func (t Tally) Since(before Tally) Tally {
 	return Tally{t.Instances - before.Instances, t.Calls - before.Calls, t.Requests - before.Requests}
 }
@@ -22,7 +22,7 @@ func (b *Bed) Tally() Tally {
 	return b.tally
 }
 
-// addResult adds what a process has come to; the error is for one that has not completed.
+// addResult adds a process's Result to the tally. A process that has not completed is an error.
 func (b *Bed) addResult(r loop.Result) error {
 	if r.Status != loop.StatusCompleted {
 		return fmt.Errorf("process %s ended as %s: %s", r.ProcessID, r.Status,

@@ -12,10 +12,10 @@ import (
 	"processidea/tools/builtin"
 )
 
-// ToolInput is what every tool takes.
+// ToolInput is the input of every tool.
 type ToolInput struct {
 	N     int `json:"n"`
-	After any `json:"after,omitempty"` // what it waits for: References, or in a Tool what they give
+	After any `json:"after,omitempty"` // what the Call waits for: References, or in a Tool their values
 }
 
 // newTools registers the tools in Go. Those named Pure run as local activities.
@@ -32,26 +32,26 @@ func newTools() *tools.Registry {
 	return r
 }
 
-// Instant is a tool that gives its number at once.
+// Instant is a tool that returns its number at once.
 func Instant(_ context.Context, i ToolInput) (int, error) { return i.N, nil }
 
-// Grow is a tool that gives a kilobyte at once, another for each number.
+// Grow is a tool that returns a kilobyte at once, different for each number.
 func Grow(_ context.Context, i ToolInput) (string, error) { return script.KilobyteResult(i.N), nil }
 
-// Wait200ms is a tool that gives its number after 200 ms.
+// Wait200ms is a tool that returns its number after 200 ms.
 func Wait200ms(ctx context.Context, i ToolInput) (int, error) {
 	return i.N, pause.For(ctx, 200*time.Millisecond)
 }
 
-// Pause is a tool that gives its number after as many milliseconds.
+// Pause is a tool that waits as many milliseconds as its number, then returns the number.
 func Pause(ctx context.Context, i ToolInput) (int, error) {
 	return i.N, pause.For(ctx, time.Duration(i.N)*time.Millisecond)
 }
 
-// GoTool gives the member of the palette for one of the tools in Go.
+// GoTool returns the member of the palette for one of the tools in Go.
 func GoTool(name string) string { return Tool(name, fmt.Sprintf(`"_activity": %q`, name)) }
 
-// Tool gives a member of the palette: what runs the tool, and what else is said of it, in JSON.
+// Tool returns a member of the palette. how, in JSON, says what runs the tool, and may add other keys.
 func Tool(name, how string) string {
 	return fmt.Sprintf(`%q: {"description": "A tool of the bench.", "type": "object",
 		"properties": {"n": {"type": "integer"}, "after": {"type": "array", "items": {"type": "integer"}}},

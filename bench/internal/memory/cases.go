@@ -7,7 +7,7 @@ import (
 	"processidea/bench/internal/named"
 )
 
-// Case is one work that is hard on memory. Limit is the most that its process may take, in MB.
+// Case is one work that needs much memory. Limit bounds the memory of its process, in MB.
 type Case struct {
 	Name  string
 	Limit float64
@@ -17,15 +17,15 @@ type Case struct {
 // String is the name.
 func (c Case) String() string { return c.Name }
 
-// Work is a process, and what the LLM says in it.
+// Work is a process and the LLM's replies in it.
 type Work struct {
 	Replies   []reply
-	Done      int // Calls that are done in the end
-	Instances int // 0: one, without a file
+	Done      int // Calls that must be done in the end
+	Instances int // 0: a single instance, without a file
 	Row       func(i int) map[string]any
 }
 
-// Cases are all that is measured.
+// Cases are all cases that can be measured.
 var Cases = named.List[Case]{
 	{"idle", 300, idleWork},
 	{"batch", 600, batchWork},
@@ -34,7 +34,7 @@ var Cases = named.List[Case]{
 	{"hostile", 1280, hostileWork},
 }
 
-// sized gives the full size, or the small one of a quick run.
+// sized returns the full size, or the small size for a quick run.
 func sized(quick bool, full, small int) int {
 	if quick {
 		return small
@@ -42,16 +42,16 @@ func sized(quick bool, full, small int) int {
 	return full
 }
 
-// doneReply ends a process.
+// doneReply has no Calls, which ends the process.
 var doneReply = callsReply(0, nil)
 
-// idleWork is a process of one Call: what the program takes by itself.
+// idleWork is a process with one Call. It shows what the program takes by itself.
 func idleWork(bool) Work {
 	call := func(int) string { return `{"_tool":"get","_outputPath":"done"}` }
 	return Work{Done: 1, Replies: []reply{callsReply(1, call), doneReply}}
 }
 
-// batchWork is a batch of a hundred instances with 300 KB of State each, none of whose members is large.
+// batchWork is a batch of a hundred instances with 300 KB of State each. No member of a State is large.
 func batchWork(quick bool) Work {
 	const members = 300
 	n := sized(quick, 100, 3)
@@ -69,8 +69,8 @@ func batchWork(quick bool) Work {
 	}
 }
 
-// streamWork is an LLM that answers with nearly 32 MB, which is the most that is taken: first in Calls of 64 KB, then
-// 19 MB in one Call.
+// streamWork is an LLM that answers with nearly 32 MB, the maximum that is accepted: first in Calls of 64 KB, then 19
+// MB in one Call.
 func streamWork(quick bool) Work {
 	n, size := sized(quick, 31<<4, 20), sized(quick, 19<<20, 1<<20)
 	text := strings.Repeat("a long text, ", 5000)
@@ -85,7 +85,7 @@ func streamWork(quick bool) Work {
 	}}
 }
 
-// planWork is one reply of 5,000 Calls, the most that it may have.
+// planWork is one reply of 5,000 Calls, the maximum for a reply.
 func planWork(quick bool) Work {
 	n := sized(quick, 5000, 50)
 	return Work{
@@ -94,8 +94,8 @@ func planWork(quick bool) Work {
 			doneReply}}
 }
 
-// hostileWork is a thousand answers that are none: half a megabyte of brackets, of the beginnings of Calls, of digits,
-// of text. After two of them a Call comes, since the process would pause after the third.
+// hostileWork is a thousand invalid replies of half a megabyte each: brackets, beginnings of Calls, digits, text. After
+// every two of them a valid Call comes, since the process would pause after the third.
 func hostileWork(quick bool) Work {
 	const size, inRow = 512 << 10, 2
 	w := Work{}

@@ -16,16 +16,16 @@ import (
 	"processidea/starter/command"
 )
 
-// asStarter says in the environment that this program is `starter`, profileTo where it writes a profile of its heap.
+// asStarter in the environment makes this program act as `starter`; profileTo names the file for its heap profile.
 const (
 	asStarter = "BENCH_MEMORY_STARTER"
 	profileTo = "BENCH_MEMORY_PROFILE"
 )
 
-// IsChild reports whether this process is one of those that are measured.
+// IsChild reports whether this process is one that is measured.
 func IsChild() bool { return os.Getenv(asStarter) != "" }
 
-// RunChild is `starter` with the command line of this process, and ends with its exit code.
+// RunChild runs `starter` with the command line of this process, and ends with its exit code.
 func RunChild() {
 	if path := os.Getenv(profileTo); path != "" {
 		go keepLargest(path)
@@ -33,8 +33,7 @@ func RunChild() {
 	command.Main(command.WithName("starter"))
 }
 
-// measure runs the case as `starter run` in a process of its own, and gives the most memory that it had at a time, in
-// MB.
+// measure runs the case as `starter run` in a child process, and returns its peak memory in MB.
 func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	dir, err := os.MkdirTemp("", "bench-memory")
 	if err != nil {
@@ -68,7 +67,7 @@ func (c Case) measure(ctx context.Context, o options) (mb float64, err error) {
 	return peakOf(cmd.ProcessState), w.check(out.Bytes(), int(asked.asked.Load()))
 }
 
-// check holds the result of a run against what the work comes to.
+// check compares the result of a run with the work's expected outcome.
 func (w Work) check(result []byte, requests int) error {
 	var r struct {
 		Status   string
@@ -90,14 +89,14 @@ func lastLines(errorText string) string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// ideaFile is what each case starts from; %q is the address of its tool.
+// ideaFile is the Idea of each case; %q is the address of its tool.
 const ideaFile = `{"schema": {"tools": {"get": {"description": "A tool of the bench.", "type": "object",
 	"properties": {"bytes": {"type": "integer"}, "text": {"type": "string"}}, "additionalProperties": false,
 	"_activity": {"http": {"url": %q}}, "_timeout": "10m"}}},
 "config": {"limits": {"requests": null, "tokens": null, "calls": null}, "gather": "10m", "llm": {"timeout": "30m"}},
 "context": [{"type": "text", "text": "Go."}]}`
 
-// write writes the Idea file, and the file of instances. It gives the arguments of `starter` that run them.
+// write writes the Idea file and the file of instances. It returns the arguments of `starter` that run them.
 func (w Work) write(dir, tool string) (args []string, err error) {
 	idea := filepath.Join(dir, "idea.json")
 	args = []string{"run", idea}

@@ -1,10 +1,9 @@
-// Package memory measures how much memory `starter run` takes for works that are hard on it, and holds that against
-// limits.
+// Package memory measures how much memory `starter run` takes for works that need much, and compares that with limits.
 //
-// Each case runs in a fresh process of this same program, which is `starter run` there: the embedded server, the
-// worker, the gateway, the web UI. The LLM and the tools answer from the process that measures, and make up what they
-// say as they say it, so that they take no part in the figure.
+// Each case runs in a child process of this same program, which acts as `starter run` there: the embedded server, the
+// worker, the gateway, the web UI. The LLM and the tools answer from the measuring process, and generate their replies
+// as they send them, so that they are not part of the figure.
 //
-//   - Main is the command `bench memory`; RunChild is what its processes do.
+//   - Main is the command `bench memory`; RunChild is what the child processes do.
 //   - Cases are the works.
 package memory

@@ -9,11 +9,11 @@ import (
 	"processidea/internal/rehearsal"
 )
 
-// reply makes the text of one answer of the LLM. It is made when it is asked for: all of them together are large.
+// reply makes the text of one answer of the LLM. It is called only when needed: all texts together are large.
 type reply func() string
 
-// llm answers each Request with the next reply, in larger pieces than an LLM, so that it takes no longer than what is
-// measured.
+// llm answers each Request with the next reply. It sends larger pieces than a real LLM, so that it takes no longer than
+// what is measured.
 type llm struct {
 	replies []reply
 	asked   atomic.Int64

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// options are the command line of `bench memory`.
+// options holds the flags of `bench memory`.
 type options struct {
 	cases   []Case
 	quick   bool
@@ -27,8 +27,8 @@ func readOptions(args []string, stderr io.Writer) (o options, err error) {
 	return o, err
 }
 
-// Main measures the cases that the arguments name, all of them if they name none, and prints a table. A case that
-// passes its limit is an error.
+// Main measures the cases that the arguments name, or all if they name none, and prints a table. A case that exceeds
+// its limit is an error.
 func Main(ctx context.Context, args []string, out, stderr io.Writer) error {
 	o, err := readOptions(args, stderr)
 	if err != nil {
@@ -48,7 +48,7 @@ func Main(ctx context.Context, args []string, out, stderr io.Writer) error {
 	return errors.Join(all...)
 }
 
-// print prints a line of the table. A limit that is passed is an error.
+// print prints a line of the table. It returns an error if the limit is exceeded.
 func (c Case) print(out io.Writer, mb float64) error {
 	met := "yes"
 	if mb > c.Limit {

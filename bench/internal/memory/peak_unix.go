@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// peakOf is the most memory that a process that has ended had resident, in MB. On Linux it is at least what its parent
-// had when it started it.
+// peakOf is the peak resident memory of a process that has ended, in MB. On Linux it is at least what the parent
+// process had when it started that process.
 func peakOf(p *os.ProcessState) float64 {
 	used, ok := p.SysUsage().(*syscall.Rusage)
 	if !ok {

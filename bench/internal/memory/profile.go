@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// keepLargest writes a profile of the heap whenever it is larger than it has been by a twentieth.
+// keepLargest writes a heap profile whenever the heap has grown by a twentieth since the last one.
 func keepLargest(path string) {
 	var largest uint64
 	for range time.Tick(50 * time.Millisecond) {

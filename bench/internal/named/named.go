@@ -1,4 +1,4 @@
-// Package named reads command lines that name what is to be measured.
+// Package named reads command lines that name what to measure.
 package named
 
 import (
@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// List is all that can be named. The text of each is its name.
+// List holds all that can be named. An element's String is its name.
 type List[T fmt.Stringer] []T
 
-// Parse reads the flags, which stand before, between and after names, and gives what is named: none where there are no
-// names. Kind is what the list holds, as its help and errors say it.
+// Parse reads flags and names in any order, and returns the named elements, or nil if there are no names. kind is the
+// singular for the list's elements in help and errors.
 func (l List[T]) Parse(f *flag.FlagSet, kind string, args []string, stderr io.Writer) (some []T, err error) {
 	f.SetOutput(stderr)
 	f.Usage = func() {
@@ -39,7 +39,7 @@ func (l List[T]) names() string {
 	return strings.Join(all, ", ")
 }
 
-// Find gives what has a name.
+// Find returns the element with this name.
 func (l List[T]) Find(name string) (one T, known bool) {
 	for _, one := range l {
 		if one.String() == name {

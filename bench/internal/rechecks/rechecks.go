@@ -1,6 +1,6 @@
 // Package rechecks measures how well a process can judge its own answers. A simulated LLM errs by a known function of
 // the number of instances in a prompt and of an instance's position, so that the results of rechecks can be compared
-// with the truth. It simulates only model/quality: a server would add nothing but time.
+// with the truth. It simulates only model/quality, since a server would add nothing but time.
 package rechecks
 
 import (
@@ -12,13 +12,13 @@ import (
 	"processidea/model/turn"
 )
 
-// Shape is how an LLM errs: how likely, at a place (from 1) in a prompt of so many instances.
+// Shape says how an LLM errs. Errs is the probability at a place (from 1) in a prompt with this number of instances.
 type Shape struct {
 	Name string
 	Errs func(place, instances int) float64
 }
 
-// Shapes are those that are tried.
+// Shapes are the shapes that Main tries.
 var Shapes = []Shape{
 	{"flat", func(int, int) float64 { return 0.01 }},
 	{"cliff at 60", func(_, instances int) float64 {
@@ -36,19 +36,19 @@ const (
 	instanceCount     = 20_000
 	recheckShare      = 0.05
 	disagreementLimit = 0.05
-	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply, about as in the examples
+	// tokens of a prompt's rules and Tools, and of each instance in prompt and reply; similar to the examples
 	promptTokens, tokensPerInstance = 3000, 100
 )
 
-// Outcome is what the processes of one shape came to.
+// Outcome sums up the processes of one shape.
 type Outcome struct {
-	Truth, Held float64 // the true disagreement at the first size, and the part of intervals that hold it
-	Tokens      float64 // of rechecks, against those of first answers
-	Size        float64 // found at the end, on the average
-	KeepsLimit  float64 // the part of processes that end at a size at which the limit is kept, to a tenth of it
+	Truth, Held float64 // the true disagreement at the first size, and the share of intervals that contain it
+	Tokens      float64 // of rechecks, as a share of those of first answers
+	Size        float64 // found at the end, on average
+	KeepsLimit  float64 // the share of processes that end at a size that keeps the limit, with a tolerance of a tenth
 }
 
-// simulateProcess plays one: each part is a Request, and a recheck of some of it.
+// simulateProcess plays one process. Each part is a Request and a recheck of some of its instances.
 func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (tallies map[int]*quality.Tally, size int,
 	first, again int) {
 	tallies, size = map[int]*quality.Tally{}, quality.SizeShared
@@ -78,7 +78,7 @@ func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (ta
 	return tallies, size, first, again
 }
 
-// requestTokens are those of a Request, in prompt and reply.
+// requestTokens returns the tokens of a Request's prompt and reply.
 func requestTokens(instances int) int {
 	if instances == 0 {
 		return 0
@@ -86,7 +86,7 @@ func requestTokens(instances int) int {
 	return promptTokens + instances*tokensPerInstance
 }
 
-// trueDisagreement is the true one of a process with Requests of a size.
+// trueDisagreement is the expected disagreement in Requests of this size.
 func (s Shape) trueDisagreement(size int) (truth float64) {
 	for place := range size {
 		for second := range size {
@@ -97,7 +97,7 @@ func (s Shape) trueDisagreement(size int) (truth float64) {
 	return truth
 }
 
-// Try plays a shape with all seeds.
+// Try simulates a shape with all seeds.
 func (s Shape) Try() (o Outcome) {
 	o.Truth = s.trueDisagreement(quality.SizeShared)
 	var first, again int
@@ -119,7 +119,7 @@ func (s Shape) Try() (o Outcome) {
 	return o
 }
 
-// Main tries all shapes and prints what they came to.
+// Main tries all shapes and prints their outcomes.
 func Main(out io.Writer) error {
 	fmt.Fprintf(out, "%d seeds, %d instances, %g %% asked twice, limit %g %%, at first %d a Request\n\n", SeedCount,
 		instanceCount, 100*recheckShare, 100*disagreementLimit, quality.SizeShared)

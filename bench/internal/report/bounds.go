@@ -10,14 +10,14 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Floor is the figure of each work that says what plain workflows took in the same run. Times are compared between
-// machines, and between hours of one machine, as multiples of it.
+// Floor names the figure that says, for each work, what plain workflows took in the same run. Times from different
+// machines, or from different hours of one machine, are compared as multiples of it.
 const Floor = "floor: 50 plain workflows"
 
-// Bounds say how much times may be, as multiples of the floor of their run: by work and figure. 0: not measured yet.
+// Bounds are the maximum times, as multiples of the floor of their run, by work and figure. 0 means not measured yet.
 type Bounds map[string]map[string]float64
 
-// tolerance is how much more than was measured a bound allows.
+// tolerance is the ratio of a new bound to the measured time.
 const tolerance = 1.1
 
 // ReadBounds reads a file that Save of Bounds wrote.
@@ -44,7 +44,8 @@ func (b Bounds) Save(name string) error {
 	return nil
 }
 
-// Passed lists what keeps no bound, even where it was quickest, of the works that were measured.
+// Passed lists what breaks the bounds of measured works: figures whose tenth percentile exceeds the bound, missing
+// figures, and missing bounds.
 func (b Bounds) Passed(figures []Figure) (list []string) {
 	for work, bounds := range jsonval.Sorted(b) {
 		for name, bound := range jsonval.Sorted(bounds) {
@@ -64,7 +65,7 @@ func (b Bounds) Passed(figures []Figure) (list []string) {
 	return list
 }
 
-// Update sets the bounds of the works that were measured: what they took, and a tenth more.
+// Update sets the bounds of the measured works to the measured times plus a tenth.
 func (b Bounds) Update(figures []Figure) {
 	for work, bounds := range b {
 		for name := range bounds {
@@ -75,7 +76,7 @@ func (b Bounds) Update(figures []Figure) {
 	}
 }
 
-// find is a figure of a work, with its times in milliseconds; nil: there is none.
+// find returns a figure of a work, with its times in milliseconds, or nil if there is none.
 func find(figures []Figure, work, name string) *Figure {
 	n := slices.IndexFunc(figures, func(f Figure) bool { return f.Work == work && f.Name == name })
 	if n < 0 {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// file is what Save writes and Read reads.
+// file is the JSON that Save writes and Read reads.
 type file struct {
 	Go      string   `json:"go"`
 	CPUs    int      `json:"cpus"`
@@ -30,7 +30,7 @@ func Save(name string, quick bool, figures []Figure) error {
 	return nil
 }
 
-// Read joins the figures of several files that Save wrote. Of a work that is in several, the last file counts.
+// Read joins the figures of several files that Save wrote. If several files have a work, the last one counts.
 func Read(names []string) (figures []Figure, err error) {
 	for _, name := range names {
 		var f file

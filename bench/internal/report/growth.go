@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// maxUneven bounds how much the cost of one more may vary: the greatest against the smallest.
+// maxUneven bounds the ratio of the greatest to the smallest cost of one more.
 const maxUneven = 1.3
 
-// Growth is what one more Request, Call or instance costs, between each size that was measured and ten times that. If
-// cost grows linearly, it is the same everywhere. What even the smallest process costs does not count.
+// Growth is the cost of one more Request, Call or instance, between each measured size and ten times that size. If cost
+// grows linearly, it is the same everywhere. The fixed cost of the smallest process does not count.
 type Growth struct {
 	Name   string  `json:"name"`
 	Axis   string  `json:"axis"`
 	Steps  []Step  `json:"steps"`
-	Uneven float64 `json:"uneven"` // the greatest cost of one more against the smallest
+	Uneven float64 `json:"uneven"` // the ratio of the greatest to the smallest cost of one more
 	Met    bool    `json:"met"`
 	// Close is true if the limit is not met, but would be if the costs were off by their standard errors.
 	Close bool `json:"close,omitempty"`
 }
 
-// Step is what one more costs between two sizes, in ms or KB.
+// Step is the cost of one more between two sizes, in ms or KB.
 type Step struct {
 	From          int     `json:"from"`
 	To            int     `json:"to"`
 	Each          float64 `json:"each"`
-	StandardError float64 `json:"off"` // standard error of Each; 0 if there was one round
+	StandardError float64 `json:"off"` // of Each; 0 if there was one round
 	Unit          string  `json:"unit"`
 }
 
@@ -40,10 +40,10 @@ type line struct {
 	at         []Figure
 }
 
-// sizeSuffix ends the name of a work that differs from another in its size alone.
+// sizeSuffix matches the end of a work's name that only states its size.
 var sizeSuffix = regexp.MustCompile(`-\d+$`)
 
-// Growths gives the growth of time and bytes of every work that was measured over two orders of magnitude or more.
+// Growths returns the growth of time and bytes of every work that was measured over two or more orders of magnitude.
 func Growths(figures []Figure) (all []Growth) {
 	for _, l := range linesOf(figures) {
 		sizes := sizesTenfold(l.at)
@@ -60,7 +60,7 @@ func Growths(figures []Figure) (all []Growth) {
 	return all
 }
 
-// linesOf brings the figures together that differ in their size alone.
+// linesOf groups the figures that differ only in size.
 func linesOf(figures []Figure) (lines []line) {
 	for _, f := range figures {
 		prefix := f.Name[:min(len(f.Name), len("time"))]
@@ -82,7 +82,7 @@ func linesOf(figures []Figure) (lines []line) {
 	return lines
 }
 
-// checkSteps holds the steps against the limit.
+// checkSteps compares the steps with the limit.
 func (g *Growth) checkSteps() {
 	byCost := func(a, b Step) int { return int((a.Each - b.Each) * 1e6) }
 	least, greatest := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
@@ -93,7 +93,7 @@ func (g *Growth) checkSteps() {
 	g.Close = !g.Met && greatest.Each-greatest.StandardError <= maxUneven*(least.Each+least.StandardError)
 }
 
-// sizesTenfold lists the largest size, a tenth of it, a tenth of that and so on, as far as they were measured, the
+// sizesTenfold returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
 // smallest first.
 func sizesTenfold(all []Figure) (some []Figure) {
 	for _, f := range slices.Backward(all) {
@@ -104,7 +104,7 @@ func sizesTenfold(all []Figure) (some []Figure) {
 	return some
 }
 
-// stepBetween gives the cost in ms or KB of what was measured in seconds, ms or MB.
+// stepBetween returns the cost of one more in ms or KB, from figures in seconds, ms or MB.
 func stepBetween(from, to Figure) Step {
 	unit, scale := "ms", 1.0
 	switch to.Unit {
@@ -128,7 +128,7 @@ func (g Growth) metText() string {
 	return "no"
 }
 
-// offText writes the standard error, unless it is too small to show in how the cost is written.
+// offText formats the standard error. It is "" if that is too small to show beside the cost.
 func (s Step) offText() string {
 	if s.StandardError < math.Abs(s.Each)/100 {
 		return ""
@@ -136,7 +136,7 @@ func (s Step) offText() string {
 	return " ± " + strconv.FormatFloat(s.StandardError, 'g', 2, 64)
 }
 
-// PrintGrowths writes the growths as a Markdown table, and nothing if there are none.
+// PrintGrowths writes the growths as a Markdown table. It writes nothing if there are none.
 func PrintGrowths(w io.Writer, all []Growth) {
 	if len(all) == 0 {
 		return

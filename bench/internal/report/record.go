@@ -4,14 +4,14 @@ import "fmt"
 
 // Record collects the figures of one work over its rounds, and of the same work at other sizes.
 type Record struct {
-	template Figure // what a new figure begins as: the work, the axis and the place on it
+	template Figure // the start of each new figure: the work, the axis and the position on it
 	figures  *[]*Figure
 }
 
 // NewRecord returns an empty record of a work.
 func NewRecord(work string) *Record { return &Record{Figure{Work: work}, new([]*Figure)} }
 
-// Figure is one line of the table. Axis says what there were At of: Requests, Calls or instances.
+// Figure is one line of the table. Axis says what At counts: Requests, Calls or instances.
 type Figure struct {
 	Work   string  `json:"work"`
 	Name   string  `json:"name"`
@@ -27,21 +27,21 @@ type Figure struct {
 	Met    *bool   `json:"met,omitempty"`
 }
 
-// WithAxis gives the record of what is measured on so many Requests, Calls or instances.
+// WithAxis returns the record for figures at this number of Requests, Calls or instances.
 func (r *Record) WithAxis(axis string, at int) *Record {
 	on := *r
 	on.template.Axis, on.template.At = axis, at
 	return &on
 }
 
-// WithSize gives the record of the same work at another size.
+// WithSize returns the record of the same work at another size.
 func (r *Record) WithSize(n int) *Record {
 	sized := *r
 	sized.template.Work = fmt.Sprintf("%s-%d", r.template.Work, n)
 	return &sized
 }
 
-// Figure gives a figure, which may be new.
+// Figure returns the figure of this name, and adds it if it is new.
 func (r *Record) Figure(name, unit string) *Figure {
 	for _, f := range *r.figures {
 		if f.Work == r.template.Work && f.Name == name {
@@ -60,7 +60,7 @@ func (f *Figure) Add(values ...float64) *Figure {
 	return f
 }
 
-// AddPlain adds samples of plain Go, which does the same work beside it.
+// AddPlain adds samples of plain Go, which does the same work.
 func (f *Figure) AddPlain(values ...float64) *Figure {
 	if f.Plain == nil {
 		f.Plain = &Spread{}
@@ -87,7 +87,7 @@ func (f *Figure) WithFactorOfPlain(factor float64) *Figure {
 	return f
 }
 
-// AddFigures adds what another process has measured of the same work.
+// AddFigures adds another process's measurements of the same work.
 func (r *Record) AddFigures(figures []Figure) {
 	for _, f := range figures {
 		same := (&Record{Figure{Work: f.Work, Axis: f.Axis, At: f.At}, r.figures}).Figure(f.Name, f.Unit)

@@ -31,7 +31,7 @@ func standardError(sorted []float64) float64 {
 	return (quantile(sorted, 0.5+by) - quantile(sorted, 0.5-by)) / 2
 }
 
-// quantile gives the value below which a share q of the sorted values lies, interpolated between two of them.
+// quantile returns the value below which a share q of the sorted values lies, interpolated between two values.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0

@@ -25,7 +25,7 @@ func PrintTable(w io.Writer, figures []Figure) {
 	}
 }
 
-// isPart reports whether the figure is a share of another one.
+// isPart reports whether the figure is a part of another figure.
 func (f Figure) isPart() bool { return strings.Count(f.Name, ": ") > 1 }
 
 func (f Figure) limitText() string {
@@ -50,7 +50,7 @@ func (f Figure) metText() string {
 	return "no"
 }
 
-// formatNumber writes large values short and small ones with three digits.
+// formatNumber formats whole and large values without decimals, and others with more decimals the smaller they are.
 func formatNumber(v float64) string {
 	switch {
 	case v >= 1000 || v == float64(int64(v)):

@@ -11,11 +11,12 @@ const (
 	tokenChars   = 4
 )
 
-// Diamond is eight Calls of 200 ms in four layers: for each the numbers of the Calls whose results it reads.
+// Diamond is eight Calls of 200 ms in four layers. For each Call it lists the numbers of the Calls whose results it
+// reads.
 var Diamond = [][]int{{}, {1}, {1}, {2}, {2, 3}, {3}, {4, 5}, {5, 6}}
 
-// DiamondLines gives the whole Plan of the diamond in one reply. The output comes in a second one, or in the same,
-// wired by a Reference.
+// DiamondLines returns the whole Plan of the diamond in one reply. The output follows in a second reply, or is wired by
+// a Reference in the same one.
 func DiamondLines(wired bool, pace string) []string {
 	output := `{"text":"†state.c8"}`
 	if wired {
@@ -24,8 +25,8 @@ func DiamondLines(wired bool, pace string) []string {
 	return []string{Reply(diamondCalls(planTokens), "null", pace), diamondOutput(pace)}
 }
 
-// DiamondStepLines gives one Call of the diamond in each reply, and the output in one more. Together the Calls take as
-// many tokens as the Plan.
+// DiamondStepLines returns one Call of the diamond in each reply, and the output in one more. Together the Calls have
+// as many tokens as the Plan.
 func DiamondStepLines(pace string) (lines []string) {
 	for i := range Diamond {
 		lines = append(lines, Reply([]string{paddingCall(i+1, planTokens/len(Diamond))}, "null", pace))
@@ -39,7 +40,7 @@ func diamondOutput(pace string) string {
 	return Reply(nil, output, pace)
 }
 
-// diamondCalls gives every Call a reason that is long enough for all of them to take so many tokens.
+// diamondCalls pads the reason of each Call so that all Calls together have this number of tokens.
 func diamondCalls(tokens int) []string {
 	bare := len(replyFrame) + len(Diamond) - 1
 	for i := range Diamond {
@@ -53,10 +54,10 @@ func diamondCalls(tokens int) []string {
 	return calls
 }
 
-// replyFrame is what stands around the Calls of a reply.
+// replyFrame is the text around the Calls of a reply.
 const replyFrame = `{"calls":[],"output":null}`
 
-// paddingCall gives a Call that makes a reply of so many tokens by itself.
+// paddingCall returns a Call that alone makes a reply of this number of tokens.
 func paddingCall(n, tokens int) string {
 	bare := len(replyFrame) + len([]rune(diamondCall(n, "")))
 	return diamondCall(n, strings.Repeat("r", max(0, tokens*tokenChars-bare)))

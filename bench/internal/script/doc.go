@@ -1,6 +1,6 @@
-// Package script holds what the LLM of the benchmarks says: the replies of each work (ChainLines, DiamondLines, …) and
-// Script, the scripted LLM that gives them and logs when it was asked, began to answer and had answered.
+// Package script holds the LLM's replies in the benchmarks: the replies of each work (ChainLines, DiamondLines, …) and
+// Script, the scripted LLM that sends them and logs when each Request came and when its answer began and ended.
 //
-// Invariant: whatever is compared, Process Idea, plain Go or another engine, hears the same bytes at the same pace and
-// is timed by the same clock.
+// Invariant: Process Idea, plain Go and other engines all receive the same bytes at the same pace and are timed by the
+// same clock.
 package script

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// ChainLines gives one Call in each reply, with an output path of its own, and none in the last, which ends the chain.
-// The LLM says them at once.
+// ChainLines returns one Call in each reply, with an output path of its own, and none in the last reply, which ends the
+// chain. The replies have no pace: the LLM sends them at once.
 func ChainLines(tool string, n int) (lines []string) {
 	for i := range n {
 		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d,"_outputPath":"step%d"}`, tool, i+1, i+1)},
@@ -15,8 +15,8 @@ func ChainLines(tool string, n int) (lines []string) {
 	return append(lines, Reply(nil, "null", ""))
 }
 
-// FanoutLines gives independent Calls in one reply, and none in the next. The LLM says them at once, after a tenth of a
-// second: sooner than any LLM, and late enough for the start of the process not to be measured.
+// FanoutLines returns independent Calls in one reply, and none in the next. The first reply comes at once after a tenth
+// of a second: sooner than any real LLM, and late enough to leave out the start of the process.
 func FanoutLines(tool string, n int) []string {
 	var calls []string
 	for i := range n {
@@ -25,7 +25,7 @@ func FanoutLines(tool string, n int) []string {
 	return []string{Reply(calls, "null", `, "ttft_ms": 100}`), Reply(nil, "null", "")}
 }
 
-// EachLines gives one Call in each reply, with as few tokens as possible: a Request for each instance of a batch.
+// EachLines returns one Call in each reply, with as few tokens as possible: a Request for each instance of a batch.
 func EachLines(tool string, n int, pace string) (lines []string) {
 	for i := range n {
 		lines = append(lines, Reply([]string{fmt.Sprintf(`{"_tool":%q,"n":%d}`, tool, i+1)}, "null", pace))
@@ -33,8 +33,8 @@ func EachLines(tool string, n int, pace string) (lines []string) {
 	return lines
 }
 
-// KilobyteResult gives the result of the nth Call of a chain: 1024 characters that compress badly, and differ for each
-// n, so that no store keeps them once for all.
+// KilobyteResult returns the result of the nth Call of a chain: 1024 characters that compress badly. They differ for
+// each n, so that no store can share them.
 func KilobyteResult(n int) string {
 	var b strings.Builder
 	x := uint32(n) //nolint:gosec // whatever n is, it is a seed

@@ -8,10 +8,10 @@ import (
 	"processidea/internal/rehearsal"
 )
 
-// RealTimePace is an LLM that speaks in real time: 300 ms to the first token, and 100 tokens a second.
+// RealTimePace is the pace of a real LLM: 300 ms to the first token, then 100 tokens a second.
 const RealTimePace = `, "ttft_ms": 300, "tps": 100}`
 
-// Reply gives a line of a replies file with Calls and an output in JSON. Without a pace the LLM says it at once.
+// Reply returns a line of a replies file with Calls and an output in JSON. Without a pace the LLM sends it at once.
 func Reply(calls []string, output, pace string) string {
 	if pace == "" {
 		pace = "}"
@@ -19,17 +19,17 @@ func Reply(calls []string, output, pace string) string {
 	return fmt.Sprintf(`{"solution": {"calls": [%s], "output": %s}%s`, strings.Join(calls, ","), output, pace)
 }
 
-// Script is the scripted LLM of one process. Its log notes POST requests alone: an embedded server that has stopped
-// leaves clients behind that go on dialling its frontend ("PRI * HTTP/2.0"), at a port that may be this one now.
+// Script is the scripted LLM of one process. Its log holds only POST requests. A stopped embedded server leaves clients
+// behind that keep dialling its frontend ("PRI * HTTP/2.0"), and the LLM may have got that port since.
 type Script struct{ *rehearsal.Handler }
 
-// New reads the lines of a replies file.
+// New makes a Script from the lines of a replies file.
 func New(lines []string, opts ...rehearsal.Option) (*Script, error) {
 	replies, err := rehearsal.Parse([]byte(strings.Join(lines, "\n")))
 	return &Script{rehearsal.NewHandler(replies, append(opts, rehearsal.WithoutBodies())...)}, err
 }
 
-// RequestGaps gives the time from the end of each reply to the next Request.
+// RequestGaps returns the time from the end of each reply to the next Request.
 func (s *Script) RequestGaps() (gaps []time.Duration) {
 	asked := s.Requests()
 	for n := 1; n < len(asked); n++ {

@@ -10,10 +10,10 @@ import (
 // whole run.
 func ForgetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// PeakResident is the peak of the resident memory since ForgetPeak, in MB; 0 if the system does not tell.
+// PeakResident is the peak of the resident memory since ForgetPeak, in MB; 0 if the system does not report it.
 func PeakResident() float64 { return procStatus("VmHWM:") }
 
-// ResidentMB is the resident memory now, in MB; 0 if the system does not tell.
+// ResidentMB is the current resident memory, in MB; 0 if the system does not report it.
 func ResidentMB() float64 { return procStatus("VmRSS:") }
 
 func procStatus(key string) float64 {

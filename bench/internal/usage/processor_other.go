@@ -2,5 +2,5 @@
 
 package usage
 
-// ProcessorTime is 0: this system does not tell.
+// ProcessorTime is 0, since this system does not report it.
 func ProcessorTime() float64 { return 0 }

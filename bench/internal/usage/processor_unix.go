@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ProcessorTime is the processor time of all the program's threads, in seconds; 0 if the system does not tell.
+// ProcessorTime is the processor time of all the program's threads, in seconds; 0 if the system does not report it.
 func ProcessorTime() float64 {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

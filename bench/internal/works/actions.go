@@ -10,25 +10,25 @@ import (
 	"processidea/model/jsonval"
 )
 
-// The limits of what a hosted server bills.
+// The maximum numbers of actions that a hosted server may bill.
 const (
-	maxForInstance  = 7    // of a batch, with all that it takes of its process
+	maxForInstance  = 7    // of a batch, including its share of the process's actions
 	maxForCall      = 3    // of a process of one instance
 	maxForRequest   = 5    // of a process of one instance
-	maxForHeartbeat = 0.05 // in a second, for a Call that runs
-	maxForWatcher   = 60   // in an hour
+	maxForHeartbeat = 0.05 // per second that a Call runs
+	maxForWatcher   = 60   // per hour
 )
 
 // actionCase is a run whose actions are counted.
 type actionCase struct {
 	name         string
 	isBatch      bool // its limit is per instance, regardless of Calls and Requests
-	hasDelegates bool // each is a process with an instance of its own, and nothing is promised
+	hasDelegates bool // each is a process with its own instance, and there is no limit
 	run          func() error
 }
 
-// actionsWork counts what a hosted server bills for the works of this bench, the project's examples, Calls that take
-// long, and somebody who watches.
+// actionsWork counts what a hosted server bills for the works of this bench, the project's examples, long Calls, and a
+// watching client.
 func actionsWork(ctx context.Context, r Round) error {
 	list := append(r.singleInstanceCases(ctx), r.ofManyInstances(ctx)...)
 	for _, w := range append(list, r.ofExamples(ctx)...) {
@@ -42,8 +42,8 @@ func actionsWork(ctx context.Context, r Round) error {
 	return r.waitingWork(ctx)
 }
 
-// addFigure compares the actions with the limit: for a batch per instance, otherwise in total. Above the limit it lists
-// them by kind.
+// addFigure compares the actions with the limit: per instance for a batch, otherwise in total. Above the limit it lists
+// the actions by kind.
 func (w actionCase) addFigure(r Round, counts actions.Counts, done bed.Tally) {
 	name, total, each := w.name+": actions", float64(counts.Total()),
 		fmt.Sprintf("%d a Call + %d a Request", maxForCall, maxForRequest)
@@ -70,7 +70,7 @@ func (w actionCase) addFigure(r Round, counts actions.Counts, done bed.Tally) {
 	}
 }
 
-// actionsOf counts the actions of a run.
+// actionsOf counts the actions during run.
 func (r Round) actionsOf(ctx context.Context, run func() error) (actions.Counts, error) {
 	before, err := r.Actions(ctx)
 	if err != nil {
@@ -113,7 +113,7 @@ func (r Round) ofManyInstances(ctx context.Context) []actionCase {
 			_, _, err := r.runBatch(ctx, r.size(100, 30), "")
 			return err
 		}},
-		// In parts, unless it is quick.
+		// The process is split into parts, except in a quick run.
 		{name: "instances by a Plan", isBatch: true, run: func() error {
 			_, err := r.runInstances(ctx, r.size(300, 30), bed.GoTool("instant"))
 			return err
@@ -121,8 +121,9 @@ func (r Round) ofManyInstances(ctx context.Context) []actionCase {
 	}
 }
 
-// ofExamples are all examples but those with tools of other programs (custom-worker, mcp), the one that waits for the
-// signatures of two people (payout), and the one whose first step is another example again (ripening).
+// ofExamples returns the examples to count. It leaves out, among others, the examples with tools of other programs
+// (custom-worker, mcp), the one that waits for two people's signatures (payout), and the one whose first step is
+// another example (ripening).
 func (r Round) ofExamples(ctx context.Context) (list []actionCase) {
 	for _, name := range []string{"sentiment", "employees", "latent", "research", "diamond", "weather", "moderation",
 		"hardened-moderation", "refunds"} {
@@ -134,12 +135,11 @@ func (r Round) ofExamples(ctx context.Context) (list []actionCase) {
 	return list
 }
 
-// waitingWork runs Calls that take up to 55 seconds, the longest a little less than their timeout, one in each
-// instance, so that something happens all the time, and watches them. Each takes some milliseconds longer than the one
-// before.
+// waitingWork runs one long Call in each instance and watches them. The longest takes 55 seconds, a little less than
+// its timeout. Each takes some milliseconds longer than the one before, so that something happens all the time.
 func (r Round) waitingWork(ctx context.Context) error {
 	n, spacing := r.size(100, 10), r.size(550, 60)
-	running := float64(spacing*n*(n+1)/2) / 1000 // seconds, all Calls together
+	running := float64(spacing*n*(n+1)/2) / 1000 // in seconds, all Calls together
 	polls := r.Polls()
 	counts, err := r.actionsOf(ctx, func() error {
 		p, err := r.Start(ctx, bed.Process{ID: "waiting", Tool: bed.GoTool("pause"),

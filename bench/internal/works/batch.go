@@ -10,8 +10,9 @@ import (
 	"processidea/bench/internal/script"
 )
 
-// batchWork runs a hundred instances with one instant Call each. The LLM gives one Call for all and wires the output by
-// References, so that one Request does. Plain Go does what is done without that: one Request with a Call for each.
+// batchWork runs a hundred instances with one instant Call each. The LLM writes one Call for all instances and wires
+// the output by References, so that one Request is enough. Plain Go does it the usual way: one Request with a Call for
+// each instance.
 func batchWork(ctx context.Context, r Round) error {
 	n := r.size(100, 5)
 	r = r.withAxis("instances", n)
@@ -37,7 +38,7 @@ func batchWork(ctx context.Context, r Round) error {
 // oneCallForAll is one Call for all instances.
 var oneCallForAll = []string{`{"_instance":"*","_tool":"instant","n":"†state.n","_outputPath":"done"}`}
 
-// callsLength counts the characters of Calls and of what separates them.
+// callsLength counts the characters of Calls and of the separators between them.
 func callsLength(calls []string) (n int) {
 	for _, c := range calls {
 		n += len([]rune(c)) + 1

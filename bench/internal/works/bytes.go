@@ -6,11 +6,11 @@ import (
 	"processidea/model/jsonval"
 )
 
-// storageLimits bounds what a work may keep, in MB: in the store and in histories together, and in histories alone. 0
+// storageLimits bounds what a work may store, in MB: in the store and in histories together, and in histories alone. 0
 // is no limit.
 type storageLimits struct{ all, history float64 }
 
-// countBytes notes what the only work of a bed has kept: what countStorageGrowth does, and the database file.
+// countBytes records what the only work of a bed has stored: the figures of countStorageGrowth, and the database file.
 func (r Round) countBytes(ctx context.Context, limit storageLimits) error {
 	if err := r.countStorageGrowth(ctx, limit); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (r Round) countBytes(ctx context.Context, limit storageLimits) error {
 	return err
 }
 
-// countStorageGrowth notes by how much the store and the histories have grown since they were last counted.
+// countStorageGrowth records the growth of the store and the histories since they were last counted.
 func (r Round) countStorageGrowth(ctx context.Context, limit storageLimits) error {
 	histories, err := r.HistoryBytes(ctx)
 	if err != nil {
@@ -38,8 +38,8 @@ func (r Round) countStorageGrowth(ctx context.Context, limit storageLimits) erro
 	return nil
 }
 
-// noteParts notes by how much each kind of what a place holds has grown, and gives the sum. The table leaves out parts
-// under a tenth of a megabyte.
+// noteParts records the growth of each kind of data in a place, and returns the sum. The table leaves out parts below a
+// tenth of a megabyte.
 func (r Round) noteParts(place string, kinds map[string]float64) (sum float64) {
 	grown := r.GrowthSince(place, kinds)
 	for kind, n := range jsonval.Sorted(grown) {

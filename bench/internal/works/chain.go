@@ -13,7 +13,7 @@ import (
 	"processidea/model/jsonval"
 )
 
-// maxGrowth is how many times slower the last steps of a chain may be than the twentieth.
+// maxGrowth bounds how many times slower the last steps of a chain may be than those around the twentieth.
 const maxGrowth = 1.3
 
 // chainWork runs a chain of Requests with one instant Call each, whose result, a kilobyte, stays in State. The LLM
@@ -48,10 +48,10 @@ func (r Round) measureChain(ctx context.Context, n int) error {
 	return err
 }
 
-// chainLimit gives a limit that holds for a chain of 200 alone.
+// chainLimit returns a limit that applies only to a chain of 200.
 func chainLimit(promised float64, n int) float64 { return limitIf(n == 200, promised) }
 
-// limitIf gives a limit if there is one, and else 0.
+// limitIf returns the limit if promised is set, otherwise 0.
 func limitIf(promised bool, limit float64) float64 {
 	if !promised {
 		return 0
@@ -59,14 +59,14 @@ func limitIf(promised bool, limit float64) float64 {
 	return limit
 }
 
-// runChain gives the overhead of each step.
+// runChain returns the overhead of each step.
 func (r Round) runChain(ctx context.Context, id, tool string, n int) ([]time.Duration, error) {
 	llm, err := r.Script(script.ChainLines(tool, n))
 	if err != nil {
 		return nil, err
 	}
 	p := bed.Process{ID: id, Tool: bed.GoTool(tool), Message: bed.TextMessage("Go on.")}
-	if n >= ideafile.DefaultRequestLimit { // with the Request after the last Call it makes more
+	if n >= ideafile.DefaultRequestLimit { // the Request after the last Call exceeds the limit
 		p.Limits = `{"requests": null, "tokens": null}`
 	}
 	result, err := r.Run(ctx, p)
@@ -99,8 +99,8 @@ func (r Round) plainChain(ctx context.Context, n int) ([]time.Duration, error) {
 	}
 }
 
-// slowdown gives how many times slower the last twenty steps are than the twenty around the twentieth, by their
-// medians. For a short chain it is 1.
+// slowdown returns how many times slower the last twenty steps are than the twenty around the twentieth step, by their
+// medians. For a chain that is too short it returns 1.
 func slowdown(gaps []time.Duration) float64 {
 	if len(gaps) < 60 {
 		return 1

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	maxPage        = 300                    // ms that the desk may take for a page
+	maxPage        = 300                    // ms until the desk answers for a page
 	browseInterval = 500 * time.Millisecond // how often people look while the process runs
-	undecidedCalls = 10                     // Calls that are left to wait until everything else is done
+	undecidedCalls = 10                     // Calls that wait until everything else is done
 	processPage    = "/desk/processes/instances"
 )
 
-// deskPages are the pages that are looked at, in their order.
+// deskPages are the pages to look at, in this order.
 var deskPages = []struct{ name, path string }{
 	{"inbox", "/"},
 	{"inbox, filtered", "/?process=instances&text=1&size=1000"},
@@ -34,7 +34,7 @@ var deskPages = []struct{ name, path string }{
 }
 
 // deskWork looks at the desk while a process of many instances runs, while its last Calls wait for people, after a
-// worker and a gateway have started again, and when it has ended. Of every tenth instance a person is asked.
+// restart of worker and gateway, and after the end. A person is asked about every tenth instance.
 func deskWork(full int) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error { return r.useDesk(ctx, r.size(full, 2*undecidedCalls)) }
 }
@@ -64,7 +64,7 @@ func (r Round) useDesk(ctx context.Context, n int) error {
 	return r.export(ctx)
 }
 
-// runReviewed runs instances with one Call each by a Plan. People are asked of every tenth, and of the last ones.
+// runReviewed runs instances with one Call each by a Plan. People are asked about every tenth and about the last ones.
 func (r Round) runReviewed(ctx context.Context, n int) error {
 	_, err := r.runInstances(ctx, n, bed.Tool("instant", fmt.Sprintf(`"_activity": "instant", "_approval": {"when": {
 		"anyOf": [{"properties": {"n": {"multipleOf": 10}}}, {"properties": {"n": {"exclusiveMinimum": %d}}}]}}`,
@@ -72,7 +72,7 @@ func (r Round) runReviewed(ctx context.Context, n int) error {
 	return err
 }
 
-// browseUntil looks at one page after the other, and decides on what waits, until nothing but the last Calls is left.
+// browseUntil looks at one page after the other, and decides on what waits, until only the last Calls are left.
 func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error {
 	d, err := r.NewDesk()
 	if err != nil {
@@ -86,7 +86,7 @@ func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error
 				return fmt.Errorf("it ended before its last Calls were decided on: %w", err)
 			case <-time.After(browseInterval):
 			}
-			if l, err := d.Get(ctx, page.path); err == nil { // or it has no Idea yet
+			if l, err := d.Get(ctx, page.path); err == nil { // an error may mean that there is no Idea yet
 				r.addLook(page.name+", while it runs", l)
 			}
 		}
@@ -100,7 +100,7 @@ func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error
 	}
 }
 
-// timePages asks for each page twice: a gateway that has just started, and one that has shown it before.
+// timePages requests each page twice from a new gateway: for the first time, and again.
 func (r Round) timePages(ctx context.Context, when string) error {
 	for _, page := range deskPages {
 		d, err := r.NewDesk()
@@ -118,8 +118,8 @@ func (r Round) timePages(ctx context.Context, when string) error {
 	return nil
 }
 
-// addLook takes how long there was nothing to be seen, and, where a page was under way then, how long it took to be
-// there.
+// addLook records the time until the first answer and, if the page was still in preparation then, the time until the
+// page came.
 func (r Round) addLook(name string, l bed.Look) {
 	r.Figure(name, "ms").Add(milliseconds(l.Took)).WithLimit(maxPage)
 	if l.UntilShown > l.Took {
@@ -127,7 +127,7 @@ func (r Round) addLook(name string, l bed.Look) {
 	}
 }
 
-// approve decides on the Calls that wait and whose number is below a limit.
+// approve approves the waiting Calls whose number is below a limit.
 func approve(ctx context.Context, p *client.Process, below int) error {
 	waiting, err := p.Approvals(ctx)
 	if err != nil {
@@ -147,7 +147,7 @@ func approve(ctx context.Context, p *client.Process, below int) error {
 	return err
 }
 
-// export makes the report of the process as one file.
+// export requests the report of the process as one file.
 func (r Round) export(ctx context.Context) error {
 	d, err := r.NewDesk()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// diamondWork runs the diamond of script.Diamond. With oneRequest the reply wires the output by References; else a
-// second Request gives it. The limit is a multiple of plain Go.
+// diamondWork runs the diamond of script.Diamond. With oneRequest the reply wires the output by References; otherwise a
+// second Request asks for it. The limit is a multiple of plain Go.
 func diamondWork(oneRequest bool, factor float64) func(context.Context, Round) error {
 	return func(ctx context.Context, r Round) error {
 		lines := script.DiamondLines(oneRequest, r.pace())
@@ -44,7 +44,7 @@ func (r Round) runDiamond(ctx context.Context, id string, lines []string) (time.
 	return took, err
 }
 
-// diamondWithoutEngine starts each Call as it closes in the stream, once what it reads is there, and asks for the
+// diamondWithoutEngine starts each Call as soon as it is complete in the stream and its inputs exist. It asks for the
 // output if the reply did not wire it.
 func (r Round) diamondWithoutEngine(ctx context.Context, lines []string) (time.Duration, error) {
 	if _, err := r.Script(lines); err != nil {

@@ -1,9 +1,9 @@
-// Package works holds what is measured, a file for each work. What a work does stands before its function.
+// Package works holds the works to measure, a file for each. A work's description is at its function.
 //
-// All lists the works; each measures one round on a bed of its own and adds its samples to a report.Record. Most do the
-// same in plain Go beside it (plainChain, diamondWithoutEngine, …), which keeps nothing and shows what the LLM and
-// the tools take by themselves.
+// AllWorks lists the works. Each measures one round on its own bed and adds its samples to a report.Record. Most also
+// do the same in plain Go (plainChain, diamondWithoutEngine, …), which stores nothing durably and shows what the LLM
+// and the tools take by themselves.
 //
-// Invariants: Process Idea and plain Go hear the same replies from the same scripted LLM; a work fails if the process
-// did not do what it should, so that no figure measures something else.
+// Invariants: Process Idea and plain Go get the same replies from the same scripted LLM, except where a work says
+// otherwise. A work fails if the process did not do what it should, so that no figure measures something else.
 package works

@@ -10,7 +10,7 @@ import (
 	"processidea/protocol"
 )
 
-// countEvents notes how long the histories are, and whether the last instances ended as fast as the first.
+// countEvents records how long the histories are, and whether the last instances ended as fast as the first.
 func (r Round) countEvents(ctx context.Context, n int) error {
 	runs, err := r.Runs(ctx)
 	if err != nil {
@@ -34,7 +34,7 @@ const (
 	maxSlowdown = 1.3
 )
 
-// slowdownAtEnd gives how many times as long the last thousand instances took to end as the first thousand.
+// slowdownAtEnd returns how many times longer the last thousand instances took to end than the first thousand.
 func slowdownAtEnd(runs []*workflow.WorkflowExecutionInfo) float64 {
 	var begun time.Time
 	var ends []time.Time

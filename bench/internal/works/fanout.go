@@ -12,8 +12,8 @@ import (
 	"processidea/bench/internal/usage"
 )
 
-// fanouts describes how independent Calls of a tool are measured: on each bed in several turns. Each turn goes through
-// all sizes, so that compared sizes meet the machine in the same state.
+// fanouts describes how independent Calls of a tool are measured. Each bed measures in several turns. Each turn goes
+// through all sizes, so that compared sizes meet the machine in the same state.
 type fanouts struct {
 	tool, how string
 	limit     float64 // for two hundred Calls, in ms
@@ -21,8 +21,7 @@ type fanouts struct {
 	sizes     []fanoutSize
 }
 
-// fanoutSize is a number of Calls that is measured every so many turns: what costs little is seen only in many
-// processes.
+// fanoutSize is a number of Calls, measured in one of every so many turns. Small costs show only in many processes.
 type fanoutSize struct{ calls, every int }
 
 // asActivities are instant Calls, each an activity.
@@ -31,16 +30,16 @@ var asActivities = fanouts{
 	sizes: []fanoutSize{{1, 2}, {5, 1}, {50, 1}, {200, 1}, {500, 1}},
 }
 
-// asPure are Calls of a pure function. One takes a tenth of a millisecond, and a process without any takes some
-// fifteen.
+// asPure are Calls of a pure function. A Call takes a tenth of a millisecond; a process without any takes about fifteen
+// milliseconds.
 var asPure = fanouts{
 	tool: "instantPure", how: "as pure functions", limit: 60, turns: 25,
 	sizes: []fanoutSize{{1, 5}, {5, 1}, {50, 1}, {200, 5}, {500, 5}},
 }
 
-// work runs processes with one Request each, one after the other, and measures the time from the end of the stream to
-// the next Request, which comes when all Calls are done. With more Calls, more of them are done by the end of the
-// stream; so the growth is measured from the first token. The bytes are measured in the first process of each size.
+// work runs processes with one Request each, one after the other. It measures the time from the end of the stream to
+// the next Request, which comes when all Calls are done. With more Calls, more of them are done before the end of the
+// stream, so the growth is measured from the first token. The bytes are measured in the first process of each size.
 func (f fanouts) work(ctx context.Context, r Round) error {
 	for turn := range r.size(f.turns, 1) {
 		for _, size := range f.sizes {
@@ -60,11 +59,11 @@ func (f fanouts) work(ctx context.Context, r Round) error {
 	return nil
 }
 
-// plainEvery is the number of turns after which plain Go does the same again.
+// plainEvery is the interval, in turns, at which plain Go does the same.
 const plainEvery = 5
 
 func (f fanouts) measure(ctx context.Context, r Round, id string, n, turn int) error {
-	// To collect the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
+	// Collecting the garbage of earlier processes takes as long as two hundred pure Calls, and must not be counted.
 	runtime.GC()
 	processor := usage.ProcessorTime()
 	took, err := r.runFanout(ctx, id, f.tool, n)

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxEvents   = 10_000 // of any workflow's history
+	maxEvents   = 10_000 // in any workflow run's history
 	maxResident = 2048   // MB of memory for the whole program
-	// maxOverFloor is how much an instance with one Call may take, as a multiple of a plain workflow with one activity.
+	// maxOverFloor bounds the time of an instance with one Call, as a multiple of a plain workflow with one activity.
 	maxOverFloor = 2
 )
 
@@ -38,7 +38,7 @@ func instancesWork(full int) func(context.Context, Round) error {
 		if err := r.countBytes(ctx, storageLimits{}); err != nil {
 			return err
 		}
-		floor, err := r.Floor(ctx, min(n, 1000)) // last, so that nothing of it is counted above
+		floor, err := r.Floor(ctx, min(n, 1000)) // last, so that it does not count in the figures above
 		if err != nil {
 			return err
 		}

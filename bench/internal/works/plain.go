@@ -13,13 +13,13 @@ import (
 	"processidea/bench/internal/bed"
 )
 
-// plainCall is a Call of the LLM, as plain Go reads it.
+// plainCall is a Call of the LLM as plain Go reads it.
 type plainCall struct {
 	bed.ToolInput
 	Path string `json:"_outputPath"`
 }
 
-// askPlain asks the LLM as a program that keeps nothing would: it reads the whole stream, then the Calls in its JSON.
+// askPlain asks the LLM as a program without durability would: it reads the whole stream, then the Calls in its JSON.
 func askPlain(ctx context.Context, b *bed.Bed, prompt string) ([]plainCall, error) {
 	var reply bytes.Buffer
 	if err := streamReply(ctx, b, prompt, &reply); err != nil {
@@ -30,8 +30,8 @@ func askPlain(ctx context.Context, b *bed.Bed, prompt string) ([]plainCall, erro
 	return solution.Calls, err
 }
 
-// askPlainEach asks the LLM and calls each with the input of a Call as soon as it closes in the stream. It returns at
-// the end of the stream.
+// askPlainEach asks the LLM, and calls each with the input of a Call as soon as the Call is complete in the stream. It
+// returns at the end of the stream.
 func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(bed.ToolInput)) error {
 	r, w := io.Pipe()
 	go func() { _ = w.CloseWithError(streamReply(ctx, b, prompt, w)) }()
@@ -52,7 +52,7 @@ func askPlainEach(ctx context.Context, b *bed.Bed, prompt string, each func(bed.
 	return err
 }
 
-// streamReply asks the LLM and writes what it says as it comes.
+// streamReply asks the LLM and writes the reply to the writer as it arrives.
 func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) error {
 	body, err := json.Marshal(map[string]any{"model": "plain", "stream": true,
 		"messages": []any{map[string]any{"role": "user", "content": prompt}}})
@@ -74,7 +74,7 @@ func streamReply(ctx context.Context, b *bed.Bed, prompt string, to io.Writer) e
 	return readStream(bufio.NewScanner(answer.Body), to)
 }
 
-// readStream writes the content of an event stream.
+// readStream writes the content of an event stream to the writer.
 func readStream(lines *bufio.Scanner, to io.Writer) error {
 	for lines.Scan() {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")

@@ -9,8 +9,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// replyVariants are what an LLM may say to the same words: the same Plan in another order or with other names, a step
-// left out, a value of its own. The first one is the Plan that is hardened.
+// replyVariants are replies that an LLM may give to the same prompt: the same Plan in another order or with other
+// names, a step left out, a value of its own. The first one is used as the fixed Plan.
 var replyVariants = [][]string{
 	{`{"_tool":"instant","n":"†state.n","_outputPath":"rated"}`,
 		`{"_tool":"instant","n":"†state.rated","_outputPath":"paid"}`},
@@ -22,8 +22,8 @@ var replyVariants = [][]string{
 		`{"_tool":"instant","n":"†state.rating","_outputPath":"paid"}`},
 }
 
-// repeatWork runs one process many times: as an LLM plans it that does not always say the same, and by the Plan of its
-// first run. It counts how many different ends the runs come to: what matters is that the Plan comes to one.
+// repeatWork runs one process many times: with an LLM that does not always reply the same, and with the first reply as
+// a fixed Plan. It counts the different end results: the Plan must give only one.
 func repeatWork(ctx context.Context, r Round) error {
 	n := r.size(2*len(replyVariants), len(replyVariants))
 	byLLM, byPlan := map[string]bool{}, map[string]bool{}
@@ -51,7 +51,7 @@ func repeatWork(ctx context.Context, r Round) error {
 	return nil
 }
 
-// runRepeated runs the process once and notes its end.
+// runRepeated runs the process once and adds its end result to ends.
 func (r Round) runRepeated(ctx context.Context, id, how string, ends map[string]bool) error {
 	result, err := r.Run(ctx, bed.Process{ID: id, Tool: bed.GoTool("instant"),
 		Message: `{"type": "state", "state": {"n": 7}}, ` + how})

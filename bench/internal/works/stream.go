@@ -13,9 +13,9 @@ import (
 	"processidea/internal/rehearsal"
 )
 
-// streamWork measures the time from when the LLM's server has sent the byte that closes a Call to when the tool's
-// server has the Call's request. The parser, a signal to the instance, a workflow task and an activity task lie
-// between.
+// streamWork measures the time from the moment when the LLM's server has sent the byte that closes a Call to the moment
+// when the tool's server has the Call's request. The parser, a signal to the instance, a workflow task and an activity
+// task happen in between.
 func streamWork(ctx context.Context, r Round) error {
 	n := r.size(20, 3)
 	lags, err := r.closingByteToTool(ctx, n)
@@ -28,14 +28,14 @@ func streamWork(ctx context.Context, r Round) error {
 	return nil
 }
 
-// closings notes when the byte that closes each Call was sent.
+// closings records when the byte that closes each Call was sent.
 type closings struct {
 	mu   sync.Mutex
 	ends []int // characters of the reply after which each Call is closed
 	sent []time.Time
 }
 
-// onChunk is called when so many characters of a reply have been sent.
+// onChunk is called when chars characters of a reply have been sent.
 func (c *closings) onChunk(request, chars int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (r Round) closingByteToTool(ctx context.Context, n int) ([]time.Duration, e
 	return closed.callLags(r.ToolArrivals()), err
 }
 
-// callLags gives the time from the closing byte to the tool for each Call whose request arrived.
+// callLags returns the time from the closing byte to the tool, for each Call whose request arrived.
 func (c *closings) callLags(arrivals map[int]time.Time) (lags []time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

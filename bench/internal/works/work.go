@@ -10,13 +10,13 @@ import (
 	"processidea/worker/engine"
 )
 
-// Work is one thing that is measured.
+// Work is one work to measure.
 type Work struct {
 	Name         string
-	Rounds       int  // unless the command line says otherwise
+	Rounds       int  // the default; the command line may set another number
 	isOnlyByName bool // runs only by name
-	hosted       bool // the worker saves actions, as it does beside a server that is not embedded
-	Firm         bool // its figures do not depend on the machine's speed, so that a limit that is passed is an error
+	hosted       bool // the worker saves actions, as beside a server that is not embedded
+	Firm         bool // its figures do not depend on the machine's speed, so exceeding a limit is an error
 	Run          func(context.Context, Round) error
 }
 
@@ -31,15 +31,15 @@ func (w Work) Limits() engine.Limits {
 	return engine.EmbeddedLimits
 }
 
-// Round is a work that is done once: on a bed of its own, into the record of all rounds.
+// Round is one round of a work: on its own bed, into the record of all rounds.
 type Round struct {
 	*bed.Bed
 	*report.Record
 	Number int
-	Quick  bool // only to see whether it works
+	Quick  bool // only checks whether it works
 }
 
-// size gives the full size, or the small one of a quick run.
+// size returns the full size, or the small size for a quick run.
 func (r Round) size(full, quick int) int {
 	if r.Quick {
 		return quick
@@ -47,7 +47,7 @@ func (r Round) size(full, quick int) int {
 	return full
 }
 
-// withAxis is the round with a record of what is measured on so many Requests, Calls or instances.
+// withAxis returns the round with a record for figures at this number of Requests, Calls or instances.
 func (r Round) withAxis(axis string, at int) Round {
 	r.Record = r.WithAxis(axis, at)
 	return r

@@ -29,7 +29,7 @@ func newRuns(quick bool) http.Handler {
 	return mux
 }
 
-// lines gives the replies of a work of a size. Each instance of a batch asks once.
+// lines returns the replies of a work of this size. Each instance of a batch asks once.
 func (r *runs) lines(work string, n int) ([]string, error) {
 	switch work {
 	case "diamond":
@@ -46,7 +46,7 @@ func (r *runs) lines(work string, n int) ([]string, error) {
 	return nil, fmt.Errorf("there is no work %q", work)
 }
 
-// of gives the script of a run, which may be new.
+// of returns the script of a run, and makes it for a new run.
 func (r *runs) of(req *http.Request) (*script.Script, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *runs) answer(w http.ResponseWriter, req *http.Request) {
 	s.ServeHTTP(w, req)
 }
 
-// gaps answers with the gaps of a run and how often the LLM was asked in it.
+// gaps answers with the gaps of a run and the number of its Requests.
 func (r *runs) gaps(w http.ResponseWriter, req *http.Request) {
 	s, err := r.of(req)
 	if err != nil {

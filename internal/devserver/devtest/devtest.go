@@ -1,8 +1,8 @@
-// Package devtest gives tests a real Temporal server in a process of its own.
+// Package devtest gives tests a real Temporal server in a separate operating-system process.
 //
-// Test binaries do not link the server, which would take each of them a minute, and the race detector does not slow
-// it down. It is built by "go run", which keeps what it built: the first test that needs it after a change of package
-// devserver waits for that.
+// Test binaries do not link the server, since linking it would take each of them a minute. The race detector does not
+// slow it down either. "go run" builds the server and caches it. After a change to package devserver, the first test
+// that needs the server waits for the build.
 package devtest
 
 import (
@@ -38,10 +38,10 @@ type Server struct {
 // Address is where the frontend listens, as host:port.
 func (s *Server) Address() string { return s.address }
 
-// Namespace is the namespace that is there from the beginning.
+// Namespace is the namespace that exists from the start.
 func (s *Server) Namespace() string { return "default" }
 
-// Stop ends the server and returns when it is down. Every call waits for that; only the first does it.
+// Stop ends the server and returns when it is down. Every call waits for that; only the first one does it.
 func (s *Server) Stop() { s.stop() }
 
 // Start runs a server, with its file in t.TempDir(), until the test is over.
@@ -55,8 +55,8 @@ func Start(t testing.TB) *Server {
 	return s
 }
 
-// Shared runs one server for all the tests of a package, to be called from TestMain. The function
-// it returns stops the server and removes its file; it must run before os.Exit.
+// Shared runs one server for all tests of a package. Call it from TestMain. The returned function stops the server and
+// removes its file; it must run before os.Exit.
 func Shared(attributes map[string]enumspb.IndexedValueType) (*Server, func(), error) {
 	dir, err := os.MkdirTemp("", "devserver-")
 	if err != nil {
@@ -91,8 +91,8 @@ func Run(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("devtest: write options: %w", err)
 	}
-	// Whether files have changed since the last commit would be built in, and have it linked again and again.
-	// It lives as long as its standard input, which no context ends.
+	// -buildvcs=false: otherwise the program would contain whether files have changed since the last commit, and would
+	// be linked again and again. No context is needed: the program ends when its standard input closes.
 	cmd := exec.Command("go", "run", "-buildvcs=false", //nolint:noctx // see above
 		"./internal/devserver/devtest/temporal", string(options))
 	cmd.Dir, cmd.Stderr = root, os.Stderr
@@ -120,8 +120,8 @@ func stopChild(in io.Closer, cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// dependOnServer finds the module, and reads the server's files. The go command reuses a cached result of a test if all
-// files that the test read are unchanged, and the test binary itself does not read these.
+// dependOnServer finds the module, and looks at the server's files. The go command reuses a test's cached result if all
+// files that the test looked at are unchanged. The test binary itself does not look at these files.
 func dependOnServer() (root string, err error) {
 	if root, err = moduleRoot(); err != nil {
 		return "", err

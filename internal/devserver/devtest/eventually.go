@@ -8,15 +8,15 @@ import (
 	"processidea/internal/pause"
 )
 
-// maxWait is how long a condition is waited for: much longer than it takes, since the machine may be slow.
+// maxWait is the maximum wait for a condition. It is much longer than needed, since the machine may be slow.
 const maxWait = 5 * time.Minute
 
-// maxPollInterval is how long a condition is left alone in the end. Asking a process more often keeps a small machine
-// from the work that is waited for.
+// maxPollInterval is the longest pause between two checks of a condition. More frequent checks would slow down, on a
+// small machine, the work that the test waits for.
 const maxPollInterval = 100 * time.Millisecond
 
-// Eventually waits until a condition holds, and fails the test where it never does. It asks again after 5 ms, and
-// then less and less often.
+// Eventually waits until a condition holds, and fails the test if it never does. It checks again after 5 ms, and then
+// less and less often.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), maxWait)

@@ -12,10 +12,10 @@ import (
 // two workers until heartbeats come too late, and makes a test that compares their speed meaningless. So such a test
 // has the machine to itself, and the other large suites wait for it.
 
-// ShareMachine waits until no test has the machine to itself, and keeps it from one until release is called.
+// ShareMachine waits until no test has the machine to itself. No test then gets it alone until release is called.
 func ShareMachine() (release func(), err error) { return lockMachine((*flock.Flock).RLock) }
 
-// TakeMachine waits until none of the large suites runs, and keeps them from it until release is called.
+// TakeMachine waits until no large suite runs. No large suite then starts until release is called.
 func TakeMachine() (release func(), err error) { return lockMachine((*flock.Flock).Lock) }
 
 func lockMachine(lock func(*flock.Flock) error) (release func(), err error) {

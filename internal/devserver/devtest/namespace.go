@@ -19,8 +19,8 @@ import (
 	"processidea/model/jsonval"
 )
 
-// AddNamespace makes a namespace with search attributes, if it is missing, and returns when it can be used. So tests
-// share a server without meeting.
+// AddNamespace makes a namespace with search attributes if it is missing, and returns when it can be used. With
+// namespaces of their own, tests share a server without affecting each other.
 func AddNamespace(ctx context.Context, address, name string, attributes map[string]enumspb.IndexedValueType) error {
 	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
@@ -58,7 +58,7 @@ func addNamespace(ctx context.Context, conn *grpc.ClientConn, name string,
 	})
 }
 
-// retry calls ask until it returns no error. Something new on a server takes a moment to be known in all of its parts.
+// retry calls ask until it returns no error. The parts of a server need a moment to learn of something new.
 func retry(ctx context.Context, ask func() error) error {
 	for {
 		err := ask()

@@ -13,6 +13,6 @@ func Parallel(tests int) {
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	if !given {
-		_ = flag.Set(name, strconv.Itoa(tests)) // a number that the testing package takes
+		_ = flag.Set(name, strconv.Itoa(tests)) // the testing package accepts any number
 	}
 }

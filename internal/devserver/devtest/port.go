@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FreePort finds a loopback port that is free and likely stays free until the test listens there: it is below 32768,
-// above which the system takes the ports of connections, and far from those that the command usually takes.
+// FreePort finds a free loopback port that probably stays free until the test listens on it. It is below 32768, where
+// the system's range of ports for outgoing connections begins, and far from the command's usual ports.
 func FreePort(t testing.TB) int {
 	t.Helper()
 	for range 1000 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Program builds a program, and returns the file. It uses "go run", which caches the linked program; "go build" does
-// not. dir is a folder in the program's module.
+// Program builds a program and returns its file. It uses "go run", which caches the linked program, unlike "go build".
+// dir is a folder in the program's module.
 func Program(t testing.TB, dir, pkg string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "program")

@@ -11,8 +11,9 @@ import (
 	"processidea/internal/safego"
 )
 
-// Panic makes the next goroutine of a place panic, and returns a channel that is closed when the log has it. The test
-// fails if that does not happen by its end. All goroutines of the program see it, so that such a test is not parallel.
+// Panic makes the next goroutine of a place panic, and returns a channel that is closed when the log has the panic. The
+// test fails if that has not happened by its end. It affects all goroutines of the program, so such a test must not run
+// in parallel.
 func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	t.Helper()
 	captured := &buffer{place: "place=" + place + " ", panicked: make(chan struct{})}
@@ -33,8 +34,8 @@ func Panic(t testing.TB, place string) (panicked <-chan struct{}) {
 	return captured.panicked
 }
 
-// EachOnce makes one goroutine panic at each wanted place: the one after as many as skip has for the place; -1: every
-// one.
+// EachOnce makes one goroutine panic at each place for which wanted is true, after skip[place] goroutines of that
+// place. With -1 in skip, every goroutine of the place panics.
 func EachOnce(skip map[string]int, wanted func(place string) bool) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -49,7 +50,7 @@ func EachOnce(skip map[string]int, wanted func(place string) bool) {
 	})
 }
 
-// buffer is a log that waits for one line.
+// buffer is a log writer that waits for the line about one place.
 type buffer struct {
 	place    string
 	once     sync.Once

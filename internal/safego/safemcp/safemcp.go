@@ -1,5 +1,5 @@
-// Package safemcp keeps what handles messages of the Model Context Protocol from ending the program: the SDK calls it
-// on goroutines of its own.
+// Package safemcp keeps handlers of Model Context Protocol messages from ending the program. The SDK calls them on
+// goroutines of its own.
 package safemcp
 
 import (
@@ -10,7 +10,8 @@ import (
 	"processidea/internal/safego"
 )
 
-// Middleware has a request fail whose handler panics. It is for AddReceivingMiddleware, of clients and servers.
+// Middleware turns a panic in a request's handler into an error of the request. Use it with AddReceivingMiddleware, on
+// clients and servers.
 func Middleware(place string) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, r mcp.Request) (result mcp.Result, err error) {

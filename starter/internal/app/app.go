@@ -1,8 +1,8 @@
-// Package app is what all verbs of the command share: where they write, how they reach processes and chains, and how
-// what went wrong becomes a line on standard error and an exit code.
+// Package app is what all verbs of the command share: where they write, how they reach processes and chains, and how an
+// error becomes lines on standard error and an exit code.
 //
-// Invariants: the result alone goes to standard output; every line on standard error begins with the program's name and
-// holds one error, whatever text a value brings.
+// Invariants: only the result goes to standard output. Every line on standard error begins with the program's name and
+// holds one error, whatever text a value contains.
 package app
 
 import (
@@ -34,13 +34,13 @@ type App struct {
 	JSON     bool      // the result is JSON
 	Data     string    // the folder that --data names
 	Store    string    // the store that --store names
-	// Additions is what a program of one's own brings along: Go tools, and kinds of Tools.
+	// Additions are the Go tools and the kinds of Tools that a program made with package command adds.
 	Additions engine.Additions
 	// Temporal runs the embedded server.
 	Temporal server.Temporal
-	// CallsMustSucceed has Finish count Calls that failed or were blocked as a failure.
+	// CallsMustSucceed makes Finish treat failed and blocked Calls as a failure.
 	CallsMustSucceed bool
-	Began            bool // a verb has begun: what goes wrong from here on is no misuse of the command line
+	Began            bool // a verb has begun: an error from here on is no misuse of the command line
 }
 
 // Place says where Temporal and the store are.
@@ -50,7 +50,7 @@ func (a *App) Place() (server.Place, error) {
 	return p, err
 }
 
-// WithSession does something on the Temporal server, for a verb that starts none.
+// WithSession calls do with a session on the Temporal server. It is for verbs that start no server.
 func (a *App) WithSession(ctx context.Context, do func(*server.Session) error) error {
 	p, err := a.Place()
 	if err != nil {
@@ -64,7 +64,7 @@ func (a *App) WithSession(ctx context.Context, do func(*server.Session) error) e
 	return do(s)
 }
 
-// WithProcess does something with a process, for a verb that starts no server.
+// WithProcess calls do with a process. It is for verbs that start no server.
 func (a *App) WithProcess(ctx context.Context, id string, do func(*client.Process) error) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
 		p, err := s.Attach(ctx, id)
@@ -75,7 +75,7 @@ func (a *App) WithProcess(ctx context.Context, id string, do func(*client.Proces
 	})
 }
 
-// WithArchive does something with the chains of the store. No server is needed.
+// WithArchive calls do with the chains of the store. No server is needed.
 func (a *App) WithArchive(ctx context.Context, do func(*client.Archive) error) error {
 	p, err := a.Place()
 	if err != nil {
@@ -98,7 +98,7 @@ func (a *App) Print(text string) error {
 	return err
 }
 
-// Show prints a value as JSON, with --json, or else its text.
+// Show prints a value as JSON with --json, and its text otherwise.
 func (a *App) Show(v any, text string) error {
 	if a.JSON {
 		return a.PrintJSON(v)
@@ -106,8 +106,8 @@ func (a *App) Show(v any, text string) error {
 	return a.Print(text)
 }
 
-// Finish prints a Result, with the instances' own inputs by token, which tell people the instances apart, and returns
-// the error for its exit code.
+// Finish prints a Result and returns the error for its exit code. inputs are the instances' own inputs by token; they
+// help people tell the instances apart.
 func (a *App) Finish(r loop.Result, inputs map[string]any) error {
 	var err error
 	if a.JSON {
@@ -128,19 +128,19 @@ func (a *App) Finish(r loop.Result, inputs map[string]any) error {
 	return nil
 }
 
-// AddFailFlag adds the flag by which Calls count in the exit code.
+// AddFailFlag adds the flag that makes failed and blocked Calls count in the exit code.
 func (a *App) AddFailFlag(c *cobra.Command) {
 	c.Flags().BoolVar(&a.CallsMustSucceed, "fail-on-failed-calls", false,
 		"exit with 1 if a Call failed or was blocked, even if the process made up for it")
 }
 
-// Fail says on standard error what went wrong, a line for each thing, and gives the exit code for it.
+// Fail prints an error to standard error, one line for each joined error, and returns its exit code.
 func (a *App) Fail(err error) int {
 	code := exit.CodeOf(err)
 	var silent *exit.Error
 	var invalid *client.InvalidError
 	switch {
-	case err == nil || errors.Is(err, context.Canceled): // nothing but a signal cancels
+	case err == nil || errors.Is(err, context.Canceled): // only a signal cancels
 		return code
 	case errors.As(err, &invalid):
 		a.PrintProblems(invalid.Source, invalid.Problems)
@@ -159,7 +159,7 @@ func (a *App) Fail(err error) int {
 
 const maxWarningsShown = 20 // a large palette may have one for each Tool
 
-// PrintProblems lists problems, warnings among them.
+// PrintProblems prints problems, and the first warnings among them.
 func (a *App) PrintProblems(file string, problems diag.Problems) {
 	warnings := 0
 	for _, p := range problems {
@@ -180,7 +180,7 @@ func (a *App) PrintProblems(file string, problems diag.Problems) {
 var packagePrefix = regexp.MustCompile(
 	`^(activities|blobs|chain|client|codecserver|devserver|encryption|engine|model|rehearsal): `)
 
-// Note writes one line to standard error: the program's name stands for the package's, and no cause breaks the line.
+// Note writes one line to standard error. The program's name replaces a package's name, and line breaks become spaces.
 func (a *App) Note(format string, args ...any) {
 	text := print.OneLine(fmt.Sprintf(format, args...))
 	// If standard error is closed, nobody can be told.
@@ -196,7 +196,7 @@ func UserName() string {
 	return os.Getenv("USER")
 }
 
-// GroupsOr are the groups that are given, or those that the environment names: PROCESSIDEA_GROUPS, with commas between.
+// GroupsOr returns the given groups. If there are none, it reads them from PROCESSIDEA_GROUPS, separated by commas.
 func GroupsOr(given []string) []string {
 	if len(given) > 0 {
 		return given

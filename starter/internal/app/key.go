@@ -8,8 +8,8 @@ import (
 	"processidea/store/signing"
 )
 
-// SigningKey reads the key that signs decisions: the named file, otherwise the one of PROCESSIDEA_KEY; nil without
-// either.
+// SigningKey reads the key that signs decisions from the named file, otherwise from the file that PROCESSIDEA_KEY
+// names. It returns nil if neither is set.
 func SigningKey(file string) (client.Signer, error) {
 	if file == "" {
 		file = os.Getenv(signing.KeyVariable)

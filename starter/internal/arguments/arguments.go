@@ -32,7 +32,7 @@ func readUsage(use string) (all []argument) {
 	return all
 }
 
-// CheckAndComplete has a command and all below it check their arguments by their usage lines, and complete them.
+// CheckAndComplete makes a command and all its subcommands check and complete their arguments by their usage lines.
 func CheckAndComplete(a *app.App, c *cobra.Command) {
 	for _, below := range c.Commands() {
 		CheckAndComplete(a, below)
@@ -40,7 +40,7 @@ func CheckAndComplete(a *app.App, c *cobra.Command) {
 	if c.RunE == nil {
 		return
 	}
-	if c.HasSubCommands() { // an argument is the name of a verb below it, misspelt
+	if c.HasSubCommands() { // an argument here is the misspelt name of a subcommand
 		c.Args = cobra.NoArgs
 		return
 	}

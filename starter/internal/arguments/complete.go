@@ -15,18 +15,18 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// Somebody waits at the keyboard while words are looked up, and reads no more than so many.
+// A person waits at the keyboard during a completion, and reads only so many words.
 const (
 	completionTimeout = 2 * time.Second
 	maxCompletions    = 500
 )
 
-// completeArgument completes the argument that comes after those that are there: a process's id, a Call that waits in
-// it, or a file.
+// completeArgument completes the argument after those already typed: a process's id, a Call that waits in it, or a
+// file.
 func completeArgument(a *app.App, want []argument) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		silent := *a
-		silent.Err = io.Discard // nothing may stand between the words
+		silent.Err = io.Discard // messages must not mix with the words
 		if len(want) > 0 && len(args) >= len(want) && want[len(want)-1].repeated {
 			args = args[:len(want)-1]
 		}

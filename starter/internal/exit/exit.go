@@ -1,4 +1,4 @@
-// Package exit tells what went wrong by the program's exit code.
+// Package exit maps errors and Results to the program's exit codes.
 package exit
 
 import (
@@ -18,13 +18,13 @@ const (
 	Done        = 0
 	Failed      = 1   // the process failed or was cancelled
 	Usage       = 2   // bad usage, or an invalid file
-	Paused      = 3   // it is paused, or waits for a person
+	Paused      = 3   // the process is paused, or waits for a person
 	Unreachable = 4   // the server or the LLM cannot be reached
-	Unerased    = 5   // it is forgotten, but not everywhere
-	Interrupted = 130 // as shells have it for SIGINT
+	Unerased    = 5   // the process is forgotten, but not everywhere
+	Interrupted = 130 // the shells' code for SIGINT
 )
 
-// Error is an error that says with which code the program ends. Without a cause everything has been said already.
+// Error is an error with an exit code of the program. If Cause is nil, everything has been printed already.
 type Error struct {
 	Code  int
 	Cause error
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// WithCode is an error without a cause: everything has been said already.
+// WithCode returns an error without a cause: everything has been printed already.
 func WithCode(code int) error { return &Error{Code: code} }
 
 // Usagef is an error in how the program was called, or in what it was given.
@@ -65,7 +65,7 @@ func CodeOf(err error) int {
 	switch {
 	case err == nil:
 		return Done
-	case errors.Is(err, context.Canceled): // nothing but a signal cancels
+	case errors.Is(err, context.Canceled): // only a signal cancels
 		return Interrupted
 	case errors.As(err, &e):
 		return e.Code

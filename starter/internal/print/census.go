@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	minCensusInstances   = 5  // no census of fewer instances, which anybody can count
-	maxDistinctValues    = 6  // no census of more distinct values
+	minCensusInstances   = 5  // people can count fewer themselves
+	maxDistinctValues    = 6  // a path with more distinct values gets no census
 	maxCensusValueLength = 40 // characters of a value
 )
 
-// census counts the values at one path in the States of many instances: what a batch decided.
+// census counts the values at one path in the States of many instances. It shows what a batch decided.
 type census struct {
 	key, path string // the State's key, and the place below it
 	counts    map[string]int
@@ -87,7 +87,7 @@ func printSummary(b *strings.Builder, all []census) {
 	Columns(b, [][]string{paths, values})
 }
 
-// columnOrder puts the keys that tell instances apart first.
+// columnOrder puts the keys that have a census first.
 func columnOrder(keys []string, all []census) []string {
 	telling := map[string]bool{}
 	for _, t := range all {
@@ -97,7 +97,8 @@ func columnOrder(keys []string, all []census) []string {
 	return keys
 }
 
-// tableCell shows a value in a table: of an object of plain values the values alone, anything else as Compact does.
+// tableCell formats a value for a table. An object of plain values becomes its values alone; anything else is as in
+// Compact.
 func tableCell(v any) string {
 	m, ok := v.(jsonval.Object)
 	if !ok || len(m) == 0 {

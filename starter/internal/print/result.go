@@ -13,7 +13,7 @@ import (
 	"processidea/model/loop"
 )
 
-// Result prints a Result for people, its tables no wider than the terminal. inputs are the instances' own, by token.
+// Result prints a Result for people. Tables are no wider than the terminal. inputs are the instances' own, by token.
 func Result(w io.Writer, r loop.Result, inputs jsonval.Object) error {
 	var b strings.Builder
 	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
@@ -48,7 +48,7 @@ const (
 	maxNoteWidth  = 300
 )
 
-// printNotWritten prints what Calls gave and State did not take.
+// printNotWritten prints the results of Calls that State did not take.
 func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 	for n, w := range list {
 		if n == maxNotWritten {
@@ -64,7 +64,7 @@ func printNotWritten(b *strings.Builder, list []loop.UnwrittenResult) {
 	}
 }
 
-// printSteps prints in how many instances the steps of instructions are fulfilled.
+// printSteps prints in how many instances each step of the instructions is fulfilled.
 func printSteps(b *strings.Builder, counts ideafile.StepCounts) {
 	if len(counts) > 0 {
 		b.WriteString("\ninstructions\n")
@@ -74,7 +74,7 @@ func printSteps(b *strings.Builder, counts ideafile.StepCounts) {
 	}
 }
 
-// printFailures prints why Calls did not succeed: each reason once, with how many and which.
+// printFailures prints why Calls did not succeed: each reason once, with the number and names of its Calls.
 func printFailures(b *strings.Builder, r loop.Result) {
 	if len(r.Failures) == 0 {
 		return
@@ -121,7 +121,7 @@ func PluralIs(n int, what string) string {
 	return Plural(n, what) + " are"
 }
 
-// printInstances prints what became of each instance. width is the terminal's; 0 without one.
+// printInstances prints what became of each instance. width is the terminal's, or 0 without a terminal.
 func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs jsonval.Object, width int) {
 	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {
@@ -154,7 +154,7 @@ const (
 	defaultTableWidth = 160 // where there is no terminal
 )
 
-// TableWidth is how many characters a line of a table may have that is written there.
+// TableWidth is the maximum line length, in characters, of a table that is written to w.
 func TableWidth(w io.Writer) int {
 	if width := TerminalWidth(w); width > 0 {
 		return width
@@ -162,8 +162,8 @@ func TableWidth(w io.Writer) int {
 	return defaultTableWidth
 }
 
-// printInstance prints the only instance, a line for each key of its State: no longer than a terminal's, where width is
-// one's.
+// printInstance prints the only instance, with one line for each key of its State. If width is not 0, lines are no
+// longer than it.
 func printInstance(b *strings.Builder, token string, i loop.InstanceResult, width int) {
 	Fprintf(b, "\n%s\n", strings.TrimSpace(token+" "+i.Standing()))
 	state := jsonval.AsObject(i.State)
@@ -185,7 +185,7 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult, widt
 	Columns(b, [][]string{keys, values})
 }
 
-// tableColumns shows many instances, a line each: their names, statuses, inputs, and the keys of their States.
+// tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
 func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs jsonval.Object,
 	all []census) [][]string {
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
@@ -219,7 +219,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 // minValueWidth is the width in characters below which a value is not worth showing.
 const minValueWidth = 12
 
-// Table shows as many columns as there is room for; the last of them may be cut.
+// Table formats as many columns as fit into width. The last column shown may be cut.
 func Table(columns [][]string, width int) string {
 	var b strings.Builder
 	left := width + columnGap
@@ -240,8 +240,8 @@ func Table(columns [][]string, width int) string {
 	return b.String()
 }
 
-// Blocks prints all columns, in several tables under each other where one would be too wide. Each begins with the first
-// column.
+// Blocks prints all columns. If one table would be too wide, it prints several tables under each other, each beginning
+// with the first column.
 func Blocks(b *strings.Builder, columns [][]string, width int) {
 	first, rest := columns[0], columns[1:]
 	for {

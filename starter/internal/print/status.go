@@ -40,7 +40,7 @@ func Status(v client.Status) string {
 	return strings.Join(parts, " · ")
 }
 
-// Failure says why most of the Calls that did not succeed did not; "" if all have.
+// Failure returns the most frequent reason why Calls did not succeed, or "" if all succeeded.
 func Failure(v client.Status) string {
 	frequent := mostFrequent(v.Failures)
 	if frequent == nil {
@@ -49,7 +49,7 @@ func Failure(v client.Status) string {
 	return string(frequent.Status) + " " + frequent.String()
 }
 
-// mostFrequent is the reason for which most Calls did not succeed; nil: all did.
+// mostFrequent returns the reason why most of the unsuccessful Calls did not succeed, or nil if all succeeded.
 func mostFrequent(list turn.Failures) *turn.CallFailure {
 	var frequent *turn.CallFailure
 	for n := range list {

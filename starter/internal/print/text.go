@@ -31,8 +31,8 @@ func TerminalWidth(w io.Writer) int {
 	return width
 }
 
-// Printable makes a text one line, and takes out what would not print as itself: a value from outside must not steer
-// the terminal.
+// Printable makes a text one line, and replaces characters that would not print as themselves: a value from outside
+// must not control the terminal.
 func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -57,8 +57,8 @@ func Fprintf(w io.Writer, format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
-// replaceHarmful replaces by a dot what would steer the terminal: control characters, and those that change the
-// direction of writing.
+// replaceHarmful replaces characters that would control the terminal by a dot: control characters, and characters that
+// change the direction of writing.
 func replaceHarmful(r rune) rune {
 	turns := r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	if r != '\n' && unicode.IsControl(r) || turns {
@@ -69,10 +69,10 @@ func replaceHarmful(r rune) rune {
 
 var lineBreaks = regexp.MustCompile(`\s*\n\s*`)
 
-// OneLine is Printable with the line breaks, and the space around them, as single spaces.
+// OneLine is Printable, but turns each line break and the space around it into a single space.
 func OneLine(s string) string { return Printable(lineBreaks.ReplaceAllString(s, " ")) }
 
-// FitWidth shortens a text to so many characters, the sign that something is left out among them.
+// FitWidth shortens a text to at most maxWidth characters, including the mark for what was left out.
 func FitWidth(s string, maxWidth int) string {
 	if utf8.RuneCountInString(s) <= maxWidth {
 		return s
@@ -89,7 +89,7 @@ func Compact(v any, maxWidth int) string {
 	return FitWidth(Printable(s), maxWidth)
 }
 
-// Ago says in words how long something is past.
+// Ago says in words how long ago something was.
 func Ago(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
@@ -118,10 +118,10 @@ func JSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// OneLineJSON is a value as JSON on one line.
+// OneLineJSON formats a value as JSON on one line, cut to MaxValueWidth.
 func OneLineJSON(v any) string { return FitWidth(Printable(jsonval.EncodeToString(v)), MaxValueWidth) }
 
-// Ranges lists numbers, which rise, with those that follow each other together: "2, 4 to 7".
+// Ranges lists ascending numbers, and joins consecutive numbers: "2, 4 to 7".
 func Ranges(numbers []int) string {
 	var parts []string
 	for from := 0; from < len(numbers); {

@@ -1,4 +1,4 @@
-// Package scaffold writes a first process of one's own: the files of a folder, made of the templates in files/.
+// Package scaffold writes a user's first process: the files of a folder, made from the templates in files/.
 package scaffold
 
 import (
@@ -24,17 +24,17 @@ var files embed.FS
 
 // Options say what is written.
 type Options struct {
-	Folder   string // is made; if it is there, it is empty
+	Folder   string // it is created; if it exists, it must be empty
 	Program  string // the command, as its user calls it
-	Checkout string // a checkout of Process Idea, for the Go program; empty: there is no Go in it
-	HTTP     bool   // its Tools are servers' and its instances a table's; there is no Go in it
-	Table    string // a file with the instances, for HTTP; empty: three that are made up
+	Checkout string // a checkout of Process Idea, for the Go program; empty: no Go program
+	HTTP     bool   // the Tools call HTTP servers and the instances come from a table; there is no Go program
+	Table    string // a file with the instances, for HTTP; empty: three invented ones
 }
 
-// File is one that was written, by its name in the folder.
+// File is a written file, by its name in the folder.
 type File struct{ Name, About string }
 
-// filesToWrite are the files, in the order in which one looks at them.
+// filesToWrite lists the files in the order in which a reader looks at them.
 func (o Options) filesToWrite() []File {
 	list := []File{
 		{"README.md", "how to go on"},
@@ -62,7 +62,7 @@ func (o Options) templateOf(file string) string {
 
 var fitName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]{0,39}$`)
 
-// Write writes the files, and tells which. Nothing that is there is changed.
+// Write writes the files and lists them. It changes nothing that exists.
 func Write(o Options) ([]File, error) {
 	folder, err := filepath.Abs(o.Folder)
 	if err != nil {
@@ -103,7 +103,7 @@ func Write(o Options) ([]File, error) {
 	return written, writeAll(folder, texts)
 }
 
-// templateData is what the templates know.
+// templateData returns the values that the templates use.
 func templateData(o Options, name string) map[string]any {
 	docs, command := "", o.Program
 	if o.Checkout != "" {
@@ -114,7 +114,7 @@ func templateData(o Options, name string) map[string]any {
 		"Docs": docs, "Command": command}
 }
 
-// newModulePath is a path that no other module has, whatever the name.
+// newModulePath returns a module path that cannot clash with another module, whatever the name.
 func newModulePath(name string) string { return "example.com/" + strings.ToLower(name) }
 
 func fillTemplate(name string, with any) ([]byte, error) {
@@ -127,8 +127,8 @@ func fillTemplate(name string, with any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// addGoMod adds go.mod and go.sum, copied from the example that imports the same packages, so that nothing need be
-// fetched.
+// addGoMod adds go.mod and go.sum. They are copied from the example that imports the same packages, so that nothing
+// needs to be downloaded.
 func addGoMod(texts map[string][]byte, name, checkout string) error {
 	example := filepath.Join(checkout, "examples", "custom-worker")
 	mod, err := os.ReadFile(filepath.Join(example, "go.mod"))
@@ -150,7 +150,7 @@ func addGoMod(texts map[string][]byte, name, checkout string) error {
 	return nil
 }
 
-// quoteModulePath is a path as go.mod takes it.
+// quoteModulePath quotes a path where go.mod needs it.
 func quoteModulePath(path string) string {
 	if strings.ContainsAny(path, " \t\"'`(),") {
 		return fmt.Sprintf("%q", path)

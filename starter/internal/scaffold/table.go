@@ -17,13 +17,13 @@ const tableName = "instances.csv"
 
 const madeUp = "number;name;amount\n1001;Ada GmbH;240.00\n1002;Bello & Söhne;1180.50\n1003;Çelik Ltd.;89.90\n"
 
-// table is what a beginning is made of: the instances as they are given, and their columns.
+// table holds the instances as they were given, and their columns.
 type table struct {
 	data    []byte
 	columns []ideafiles.Column
 }
 
-// readTable reads the instances as "run" will.
+// readTable reads the instances in the same way as "run".
 func (o Options) readTable() (t table, err error) {
 	name := tableName
 	t.data = []byte(madeUp)
@@ -41,7 +41,7 @@ func (o Options) readTable() (t table, err error) {
 		return t, fmt.Errorf("read table %s:\n%w", o.Table, problems)
 	}
 	for _, c := range columns {
-		if !strings.HasPrefix(c.Name, "_") { // which no parameter of a Tool may
+		if !strings.HasPrefix(c.Name, "_") { // no parameter of a Tool may begin with _
 			t.columns = append(t.columns, c)
 		}
 	}
@@ -51,9 +51,9 @@ func (o Options) readTable() (t table, err error) {
 	return t, nil
 }
 
-// The texts below are JSON, for the templates. The first column says which row it is, and is a text.
+// The methods below return JSON for the templates. The first column identifies the row.
 
-// Key is the first column, as a member of an object's properties.
+// Key returns the first column as a member of a schema's properties.
 func (t table) Key() string { return joinMembers(t.columns[:1], propertySchema) }
 
 // KeyName is the name of the first column.
@@ -62,7 +62,7 @@ func (t table) KeyName() string { return quoteJSON(t.columns[0].Name) }
 // Properties returns the properties of all columns.
 func (t table) Properties() string { return joinMembers(t.columns, propertySchema) }
 
-// Required are the names of the columns that no row leaves empty.
+// Required returns the names of the columns that are filled in every row.
 func (t table) Required() string {
 	var names []string
 	for _, c := range t.columns {
@@ -73,10 +73,10 @@ func (t table) Required() string {
 	return strings.Join(names, ", ")
 }
 
-// KeyParam gives a Call the first column.
+// KeyParam returns the param that passes the first column to a Call.
 func (t table) KeyParam() string { return joinMembers(t.columns[:1], inputReference) }
 
-// Params give a Call every column.
+// Params returns the params that pass every column to a Call.
 func (t table) Params() string { return joinMembers(t.columns, inputReference) }
 
 func joinMembers(columns []ideafiles.Column, value func(ideafiles.Column) string) string {
@@ -99,6 +99,6 @@ func inputReference(c ideafiles.Column) string {
 }
 
 func quoteJSON(text string) string {
-	data, _ := json.Marshal(text) // a string has JSON
+	data, _ := json.Marshal(text) // every string can be encoded
 	return string(data)
 }

@@ -11,7 +11,7 @@ import (
 	"processidea/worker/codecserver"
 )
 
-// ServeCodec lets the Temporal UI read payloads. It answers until it is stopped.
+// ServeCodec serves the codec through which the Temporal UI reads payloads, until stop is called.
 func ServeCodec(ctx context.Context, listen string, o codecserver.Options) (endpoint string, stop func(), err error) {
 	handler, err := codecserver.Handler(o)
 	if err != nil {

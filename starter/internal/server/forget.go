@@ -15,8 +15,8 @@ import (
 	"processidea/store/blobs"
 )
 
-// Forget removes from the files of the embedded server what was deleted there of a process, and the lines of its log
-// that name it. reached is false where the server is another: its files are not this program's.
+// Forget removes a process's deleted data from the files of the embedded server, and the lines of its log that name the
+// process. reached is false for a server that does not use this folder: its files cannot be reached.
 func (s *Session) Forget(ctx context.Context, process string) (reached bool, err error) {
 	if !s.Embedded && !s.Place.answersAt(s.Place.Remote.HostPort) {
 		return false, nil
@@ -37,7 +37,7 @@ func (p Place) answersAt(address string) bool {
 	return ok && (n.Address == address || localPort(address) != "" && localPort(n.Address) == localPort(address))
 }
 
-// localPort is the port of an address on this machine; empty: it is on another.
+// localPort returns the port of an address on this machine, or "" for an address elsewhere.
 func localPort(address string) string {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || !access.IsLoopback(host) {
@@ -46,8 +46,8 @@ func localPort(address string) string {
 	return port
 }
 
-// blankLogLines writes over the lines of a log that name a process. The log stays as long as it is: others are writing
-// at its end.
+// blankLogLines overwrites with spaces the lines of a log that name a process. The log keeps its length, because others
+// are writing at its end.
 func blankLogLines(path, process string) error {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

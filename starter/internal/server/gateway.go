@@ -25,7 +25,7 @@ type gatewayHome struct {
 	Port  int    `json:"port"`
 }
 
-// defaultGatewayPorts are where the gateway is that has not been anywhere yet.
+// defaultGatewayPorts are the ports to try for a gateway that has no last port.
 var defaultGatewayPorts = []int{8300, 8301, 8302, 8303, 8304, 8305, 8306, 8307, 8308, 8309, 0}
 
 // serveGateway serves the HTTP API to clients on this machine that have the folder's token.
@@ -64,7 +64,7 @@ func (s *Session) serveGateway(ctx context.Context, port int, o gateway.Options)
 	return err
 }
 
-// portsFrom lists the ports to try: the one that is asked for, or the last one and the usual ones.
+// portsFrom lists the ports to try: only the asked one if there is one, otherwise the last one and the usual ones.
 func portsFrom(asked, last int) []int {
 	if asked > 0 {
 		return []int{asked}
@@ -85,8 +85,8 @@ func listenOn(ctx context.Context, ports []int, o gateway.Options) (served *gate
 	return served, err
 }
 
-// gatewayUser is the person behind the token: the user who runs this program, who signs with the key of PROCESSIDEA_KEY
-// if it is set.
+// gatewayUser is the person behind the token: the user who runs this program. If PROCESSIDEA_KEY is set, the person
+// signs with its key.
 func (s *Session) gatewayUser() access.Person {
 	who := gateway.SystemUser(os.Getenv)
 	file := os.Getenv(signing.KeyVariable)

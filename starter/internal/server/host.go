@@ -29,7 +29,7 @@ import (
 
 // Hosting are the options of a server that runs in this program.
 type Hosting struct {
-	Port, UIPort int  // 0: a free one, of the UI a usual one; a negative UI port: no UI
+	Port, UIPort int  // 0: any free port, or a usual one for the UI; a negative UI port: no UI
 	Worker       bool // with a worker
 	Isolated     bool // the worker reaches nothing but the LLM
 	// GatewayPort is the gateway's port; 0 picks a usual one, a negative one disables the gateway.
@@ -40,12 +40,11 @@ type Hosting struct {
 	ReplyRecorder activities.ReplyRecorder
 }
 
-// defaultUIPorts are where the web UI is that has not been anywhere yet, the first of them unless another program is
-// there.
+// defaultUIPorts are the ports to try, in this order, for a web UI that has no last port.
 var defaultUIPorts = []int{8233, 8234, 8235, 8236, 8237, 8238, 8239, 8240, 8241, 8242}
 
-// host runs the embedded server, and a worker if it is wanted, in this program until the session is closed. unlock lets
-// go of the folder, which the caller has locked.
+// host runs the embedded server, and a worker if h.Worker is set, in this program until the session is closed. The
+// caller has locked the folder; unlock releases it.
 func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, error) {
 	s := &Session{Place: p, Embedded: true, RunsServer: true, cleanups: []func(){unlock}}
 	if err := s.serve(ctx, h); err != nil {
@@ -55,8 +54,8 @@ func (p Place) host(ctx context.Context, unlock func(), h Hosting) (*Session, er
 	return s, nil
 }
 
-// HostAlone runs a server on the folder, and refuses where another program does. One that is just stopping is waited
-// for.
+// HostAlone runs a server on the folder. It refuses if another program runs one there, and waits for one that is
+// stopping.
 func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 	if err := p.makeFolder(); err != nil {
 		return nil, err
@@ -80,7 +79,7 @@ func (p Place) HostAlone(ctx context.Context, h Hosting) (*Session, error) {
 }
 
 func (s *Session) serve(ctx context.Context, h Hosting) error {
-	// A killed program may have left the file: it names a server that is gone.
+	// A killed program may have left this file, which names a server that is gone.
 	_ = os.Remove(filepath.Join(s.Place.Data, ServerFile))
 	log, err := s.logTo(h.Warn)
 	if err != nil {
@@ -131,21 +130,21 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	return nil
 }
 
-// settings are what the environment says of what runs here.
+// settings are the settings of the environment for what runs here.
 type settings struct {
 	parts   engine.Parts // without the store
 	memory  int64        // the limit of the whole program; 0: the default
 	gateway gateway.Options
 }
 
-// readSettings reads all settings before anything is started with them, and says all that are wrong.
+// readSettings reads all settings before anything is started with them, and reports all that are wrong.
 func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger) (set settings, err error) {
 	var wrong []error
 	note := func(err error) { wrong = append(wrong, err) }
 	_, err = client.KeysFromEnvironment()
 	note(err)
 	set.parts = engine.Parts{Log: log, Recorder: h.ReplyRecorder, StopTimeout: drainTimeout}
-	if h.Isolated { // simulated Calls have no runner; this is a second bolt
+	if h.Isolated { // a second safeguard: simulated Calls have no runner anyway
 		set.parts.HTTP, set.parts.MCP = httptool.New(httptool.Options{}), mcptool.New(mcptool.Options{})
 	}
 	set.parts = set.parts.With(s.Place.Additions)
@@ -218,14 +217,14 @@ func (s *Session) startWorker(parts engine.Parts) error {
 
 const (
 	logFile     = "worker.log"
-	maxLogBytes = 10 << 20 // bytes; a larger one is set aside when the next server starts
+	maxLogBytes = 10 << 20 // bytes; a larger log is renamed to .old when the next server starts
 )
 
-// LogFile is where the logs of the worker and of its client are.
+// LogFile is the path of the log of the worker and of its client.
 func (p Place) LogFile() string { return filepath.Join(p.Data, logFile) }
 
-// logTo opens the file that takes the logs of the worker and of its client. warn: what is to be warned of is written on
-// the terminal too.
+// logTo opens the file that takes the logs of the worker and of its client. If warn is set, warnings also go to the
+// terminal.
 func (s *Session) logTo(warn bool) (*slog.Logger, error) {
 	path := s.Place.LogFile()
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLogBytes {

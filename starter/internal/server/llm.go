@@ -12,9 +12,9 @@ import (
 // HasLLM reports whether this program's environment names an LLM.
 func HasLLM() bool { return engine.LLMFromEnvironment(os.Getenv).Configured() }
 
-// ChooseReplies decides who answers a process's Requests: the replies where they were asked for, or where they lie in
-// the folder and no LLM is configured; the LLM otherwise. A process that nobody would answer is refused, unless its
-// Plan runs without a Request.
+// ChooseReplies decides who answers a process's Requests. Recorded replies answer if they were asked for, or if the
+// folder has some and no LLM is configured; otherwise the LLM answers. It refuses a process that nobody would answer,
+// unless its Plan runs without a Request.
 func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 	if !d.Source.RepliesGiven && HasLLM() {
 		d.Replies = ""
@@ -30,7 +30,7 @@ func (p Place) ChooseReplies(d *ideafiles.Definition) error {
 		return exit.Usagef("run %s: the worker's program (process %d) has no LLM configured: start it with "+
 			"OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded replies with --replies",
 			d.Source.Given, n.PID)
-	case there && !p.Abandoned(): // the worker there has an LLM, or another program has the worker
+	case there && !p.Abandoned(): // the worker there has an LLM, or the worker is in another program
 	case !HasLLM():
 		return exit.Usagef("run %s: no LLM is configured: set OPENAI_API_KEY or OPENAI_BASE_URL, or give recorded "+
 			"replies with --replies",

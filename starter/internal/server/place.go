@@ -27,20 +27,19 @@ import (
 type Place struct {
 	Data   string       // the folder of the embedded server
 	Store  string       // a folder, or a bucket's URL
-	Chosen bool         // somebody said which store: a flag, or PROCESSIDEA_STORE
+	Chosen bool         // the user named the store, by a flag or by PROCESSIDEA_STORE
 	Remote *sdk.Options // nil: the embedded server
-	// configErr is why the configuration that names the remote server cannot be read. What needs the store alone goes
-	// on.
+	// configErr says why the configuration of the remote server cannot be read. What needs only the store still works.
 	configErr error
-	Additions engine.Additions // what this program's workers have beside what is built in
+	Additions engine.Additions // what this program's workers have besides the built-in tools
 	// Temporal runs the embedded server.
 	Temporal Temporal
 	// Note tells the person at the terminal something.
 	Note func(format string, args ...any)
 }
 
-// FindPlace reads from the environment where Temporal and the store are. data and store are those that were asked for;
-// empty: the environment's.
+// FindPlace reads from the environment where Temporal and the store are. data and store override the environment unless
+// they are empty.
 func FindPlace(data, store string, note func(format string, args ...any)) (Place, error) {
 	folder, err := connect.DataFolder(data)
 	if err != nil {
@@ -65,7 +64,7 @@ func FindPlace(data, store string, note func(format string, args ...any)) (Place
 	return p, nil
 }
 
-// Tools is what is known here of the tools that the workers have.
+// Tools describes what is known here about the workers' tools.
 func (p Place) Tools() ideafiles.Tools {
 	parts := engine.Parts{}.With(p.Additions)
 	return ideafiles.Tools{
@@ -76,11 +75,12 @@ func (p Place) Tools() ideafiles.Tools {
 
 const (
 	lockFile = "server.lock"
-	// serverTimeout is how long a server that another program is just starting or stopping is waited for.
+	// serverTimeout is the maximum wait for a server that another program is starting or stopping.
 	serverTimeout = 30 * time.Second
 )
 
-// lock makes this program the one that may run a server on the folder. The kernel lets go when the program dies.
+// lock gives this program the sole right to run a server on the folder. The kernel releases the lock when the program
+// dies.
 func (p Place) lock() (unlock func(), ok bool, err error) {
 	l := flock.New(filepath.Join(p.Data, lockFile))
 	ok, err = l.TryLock()
@@ -90,8 +90,8 @@ func (p Place) lock() (unlock func(), ok bool, err error) {
 	return func() { _ = l.Unlock() }, true, nil
 }
 
-// OpenSession opens a way to Temporal for a verb that may start a server: the remote one, the one that another program
-// runs on the folder, or one of its own.
+// OpenSession connects to Temporal for a verb that may start a server. It uses the remote server, the server that
+// another program runs on the folder, or a server of its own.
 func (p Place) OpenSession(ctx context.Context, h Hosting) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
@@ -109,7 +109,7 @@ func (p Place) makeFolder() error {
 	return nil
 }
 
-// Connect opens a way to Temporal for a verb that looks only.
+// Connect connects to Temporal for a verb that starts no server.
 func (p Place) Connect(ctx context.Context) (*Session, error) {
 	if p.Remote != nil {
 		return p.dial(ctx)
@@ -125,8 +125,8 @@ func (p Place) noServerError() error {
 		p.Data, print.Program)
 }
 
-// awaitServer joins the server that runs on the folder, waiting for one that is just starting. free is called where
-// none does, with the folder locked.
+// awaitServer joins the server that runs on the folder, and waits for one that is starting. If no program runs one, it
+// locks the folder and calls free.
 func (p Place) awaitServer(ctx context.Context, free func(unlock func()) (*Session, error)) (*Session, error) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
@@ -161,8 +161,8 @@ func (p Place) Abandoned() bool {
 	return ok
 }
 
-// StoreInUse returns the store's place: the one given by the user, otherwise the store of a server that runs on the
-// folder. A copy of the folder names that server too, but the server does not hold it.
+// StoreInUse returns the store's place: the one given by the user, otherwise the store of the server that runs on the
+// folder. A copied folder names that server too, but no server holds the copy's lock.
 func (p Place) StoreInUse() string {
 	if n, ok := p.RunningServer(); ok && p.Remote == nil && !p.Chosen && !p.Abandoned() {
 		return n.Store
@@ -175,7 +175,7 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// OpenArchive opens the chains of the place, without a server. Looking makes no folder.
+// OpenArchive opens the chains of the place without a server. It creates no folder.
 func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
 	at := p.StoreInUse()
 	if _, err := os.Stat(at); err != nil && !strings.Contains(at, "://") {
@@ -188,8 +188,8 @@ func (p Place) OpenArchive(ctx context.Context) (*client.Archive, error) {
 	return archive, err
 }
 
-// OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys where they are broken,
-// missing or not the store's own.
+// OpenStore opens a store with the keys of the environment. The error wraps client.ErrKeys if the keys are broken or
+// missing, or if they are not this store's keys.
 func OpenStore(ctx context.Context, at string) (*client.Archive, error) {
 	keys, err := client.KeysFromEnvironment()
 	if err != nil {

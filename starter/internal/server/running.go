@@ -12,7 +12,7 @@ import (
 // ServerFile is the file in the data folder that describes the running server.
 const ServerFile = "server.json"
 
-// Running is how other programs reach the embedded server that runs on the folder. It lies there as server.json while
+// Running says how other programs reach the embedded server that runs on the folder. It is stored as server.json while
 // the server runs.
 type Running struct {
 	Address   string `json:"address"`
@@ -23,28 +23,28 @@ type Running struct {
 	PID     int    `json:"pid"`
 	// Store is where the workers of that server keep large values.
 	Store  string `json:"store"`
-	Worker bool   `json:"worker"` // the program has a worker too
-	LLM    bool   `json:"llm"`    // which has an LLM to ask
+	Worker bool   `json:"worker"` // the server's program has a worker too
+	LLM    bool   `json:"llm"`    // the server's program has an LLM configured
 }
 
-// RunningServer reads how to reach the server that runs on the folder; ok is false where the file was left by a killed
-// program.
+// RunningServer reads how to reach the server that runs on the folder. ok is false if there is no such file, or if a
+// killed program left it.
 func (p Place) RunningServer() (n Running, ok bool) {
 	data, err := os.ReadFile(filepath.Join(p.Data, ServerFile))
 	if err != nil || json.Unmarshal(data, &n) != nil || n.PID <= 0 {
 		return n, false
 	}
-	// Signal 0 asks whether the process exists; EPERM means that it does, and belongs to another user.
+	// Signal 0 only asks whether the process exists. EPERM means that it exists and belongs to another user.
 	err = syscall.Kill(n.PID, 0)
 	return n, err == nil || errors.Is(err, syscall.EPERM)
 }
 
-// announce lets other programs find the server of this one.
+// announce writes the file by which other programs find this program's server.
 func (p Place) announce(n Running) (withdraw func(), err error) {
 	path := filepath.Join(p.Data, ServerFile)
 	data, err := json.Marshal(n)
 	if err == nil {
-		// It is renamed into place, so that nobody reads half of it.
+		// Rename into place, so that nobody reads half of the file.
 		err = os.WriteFile(path+".new", append(data, '\n'), 0o600)
 	}
 	if err == nil {

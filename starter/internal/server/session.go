@@ -12,18 +12,18 @@ import (
 	"processidea/client"
 )
 
-// Session is an open way to Temporal and to the store.
+// Session is an open connection to Temporal and to the store.
 type Session struct {
 	*client.Client
 	Place      Place
 	UI         string // the address of the embedded server's web UI; may be empty
 	Gateway    string // the address of this program's gateway, with its token; may be empty
 	Embedded   bool   // the server is embedded, in this program or in another
-	RunsServer bool   // the server and its worker run in this program
+	RunsServer bool   // the server runs in this program
 	cleanups   []func()
 }
 
-// Close lets go of everything that the session opened, last first.
+// Close releases everything that the session opened, in reverse order.
 func (s *Session) Close() {
 	for _, undo := range slices.Backward(s.cleanups) {
 		undo()

@@ -11,8 +11,8 @@ import (
 	"processidea/client/simulation"
 )
 
-// simulator tries processes out for the desk, one at a time: each on a server and a store of its own, which are thrown
-// away, with a worker that reaches nothing but the LLM.
+// simulator simulates processes for the desk, one at a time. Each runs on its own temporary server and store, with a
+// worker that reaches nothing but the LLM.
 func (p Place) simulator() func(context.Context, ideafiles.Source) (*simulation.Report, error) {
 	turn := make(chan struct{}, 1)
 	return func(ctx context.Context, source ideafiles.Source) (*simulation.Report, error) {

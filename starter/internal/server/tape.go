@@ -15,19 +15,19 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// RepliesRecording records what the LLM says to one process as a replies file, in the order in which it was asked. Its
-// RecordReply goes into Hosting.ReplyRecorder.
+// RepliesRecording records the LLM's replies to one process as a replies file, in the order in which the LLM was asked.
+// Its RecordReply goes into Hosting.ReplyRecorder.
 type RepliesRecording struct {
 	Path        string
 	mu          sync.Mutex
 	process     string
 	recorder    *rehearsal.Recorder
 	file        *tapeFile
-	beforeStart []func() // replies that came before Start said which process is recorded
+	beforeStart []func() // replies that came before Start named the recorded process
 	err         error
 }
 
-// RecordReply takes the end of a Request. It is called by the worker, for every process that it serves.
+// RecordReply records the reply to a Request. The worker calls it for every process that it serves.
 func (t *RepliesRecording) RecordReply(process string, asked int, content, finishReason, refusal string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,7 +44,7 @@ func (t *RepliesRecording) RecordReply(process string, asked int, content, finis
 	write()
 }
 
-// Start begins the recording of a process. goesOn appends to the file; else it is made anew.
+// Start begins the recording of a process. If goesOn is set, it appends to the file; otherwise it truncates the file.
 func (t *RepliesRecording) Start(process string, goesOn bool) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -68,7 +68,7 @@ func (t *RepliesRecording) Start(process string, goesOn bool) error {
 	return nil
 }
 
-// Stop ends the recording, where there is one.
+// Stop ends the recording. It does nothing on nil.
 func (t *RepliesRecording) Stop() error {
 	if t == nil {
 		return nil
@@ -88,12 +88,12 @@ func (t *RepliesRecording) Stop() error {
 	return nil
 }
 
-// tapeFile is the file of a recording. Each Write is a line, which is there at once, and stands in its place once the
-// file is closed.
+// tapeFile is the file of a recording. Each Write is one line, which is written at once. Closing the file puts the
+// lines into the order in which the LLM was asked.
 type tapeFile struct {
 	*os.File
-	begin int64 // where the recording begins in it
-	asked int   // of the line that is written
+	begin int64 // the offset in the file at which the recording begins
+	asked int   // the place in that order of the next line
 	lines []tapeLine
 }
 

@@ -2,13 +2,12 @@ package server
 
 import "context"
 
-// Temporal runs Temporal servers in this program. One weighs 150 MB: it is given to the verbs, so that their packages
-// can be tested without.
+// Temporal runs Temporal servers in this program. A server adds 150 MB to a program, so it is passed to the verbs:
+// their packages can then be tested without it.
 type Temporal interface {
 	// Start runs a server on a folder, and returns when it can be used.
 	Start(ctx context.Context, o TemporalOptions) (TemporalServer, error)
-	// Scrub removes from the folder's files what a server deleted there, and what it keeps of workflows that are
-	// forgotten.
+	// Scrub removes from the folder's files what a server deleted there, and what remains of forgotten workflows.
 	Scrub(ctx context.Context, dir string, forgotten func(workflow string) bool) error
 }
 
@@ -21,7 +20,7 @@ type TemporalOptions struct {
 	Memory         int64 // bytes
 }
 
-// TemporalServer is a running server, as devserver.Server is one.
+// TemporalServer is a running server, such as devserver.Server.
 type TemporalServer interface {
 	Address() string
 	Namespace() string

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// uiFile keeps the port of the folder's web UI, so that its address stays the same: bookmarks, and links to processes,
-// go on to work.
+// uiFile keeps the port of the folder's web UI, so that its address stays the same: bookmarks and links to processes
+// keep working.
 const uiFile = "ui.json"
 
 // uiHome is what the file holds.
@@ -27,7 +27,7 @@ func (p Place) uiPorts() []int {
 	return append([]int{home.Port}, defaultUIPorts...)
 }
 
-// keepUIPort notes where the UI is now. Where it cannot, the next one may be elsewhere.
+// keepUIPort stores the UI's port. If that fails, the next UI may have another port.
 func (p Place) keepUIPort(ui string) {
 	at, err := url.Parse(ui)
 	if err != nil {

@@ -17,24 +17,24 @@ import (
 // silenceTimeout is how long a server may not answer before it counts as unreachable.
 const silenceTimeout = 15 * time.Second
 
-// ErrAbandoned means that the program went away whose server was used.
+// ErrAbandoned means that the program that ran the used server has ended.
 var ErrAbandoned = errors.New("the program that ran the server is gone")
 
-// Follower watches a process until there is something to say about it.
+// Follower watches a process until it ends or pauses, or until the wait is over.
 type Follower struct {
 	Session       *server.Session
 	Process       *client.Process
 	Progress      *Progress
 	WaitEnds      <-chan time.Time // the end of the wait; nil: never
-	ThroughPauses bool             // a pause is no end
-	Person        *Person          // at the terminal; nil: nobody
-	// LLMWait is how long an LLM's server may be away that has never answered the process, whose address may be
-	// wrong; 0: for ever.
+	ThroughPauses bool             // a pause does not end following
+	Person        *Person          // the person at the terminal; nil: nobody
+	// LLMWait is how long an LLM's server that has never answered the process may be unreachable, since its address may
+	// be wrong; 0: for ever.
 	LLMWait     time.Duration
-	llmDeadline <-chan time.Time // the end of that; nil: it is not away
+	llmDeadline <-chan time.Time // the end of LLMWait; nil: the LLM's server is not away
 
 	status   *client.Status // as it was last seen
-	answered time.Time      // when the server last did
+	answered time.Time      // when the server last answered
 }
 
 // eventOrError is one step of the events of a process.
@@ -43,8 +43,8 @@ type eventOrError struct {
 	err   error
 }
 
-// Follow returns the process's Result once it has ended or paused, or its current one when the wait is over. The error
-// is ErrAbandoned if the program whose server was used has ended.
+// Follow returns the process's Result once it has ended or paused, or its current Result when the wait is over. The
+// error is ErrAbandoned if the program that ran the used server has ended.
 func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 	defer f.Progress.Clear()
 	watch, cancel := context.WithCancel(ctx)
@@ -139,7 +139,7 @@ func (f *Follower) paused() bool {
 	return f.status != nil && f.status.Status == loop.StatusPaused && !f.ThroughPauses
 }
 
-// watchLLM begins to count when an LLM's server is away that has never answered the process.
+// watchLLM starts LLMWait when an LLM's server that has never answered the process becomes unreachable.
 func (f *Follower) watchLLM() {
 	untried := func(h turn.HeldUp) bool { return h.Untried && h.Cause == turn.CodeLLMUnreachable }
 	switch away := f.status != nil && slices.ContainsFunc(f.status.HeldUp, untried); {

@@ -20,24 +20,25 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Person is the user at the terminal, who is asked about each waiting Call, one after the other, while the process goes
-// on.
+// Person is the user at the terminal. While the process runs, the user is asked about each waiting Call, one after the
+// other.
 type Person struct {
-	Process *client.Process // at the server that is used now
+	Process *client.Process // at the server in use
 	By      string          // the name under which decisions are sent
-	Key     client.Signer   // with which they are signed; nil: they are declared, by By
-	Groups  []string        // and the groups that they name
+	Key     client.Signer   // signs the decisions; nil: they are only declared, under By
+	Groups  []string        // the groups declared with By
 
 	out        io.Writer
 	inputLines <-chan string
-	lineDone   chan<- struct{}  // a line is dealt with: until then an editor may have the terminal
+	lineDone   chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
 	current    *client.Approval // the open question, or nil
 	settled    map[approvalKey]bool
-	onNextLine func(ctx context.Context, line string) error // what the next line answers; nil: the question itself
+	onNextLine func(ctx context.Context, line string) error // handles the next line; nil: it answers the question
 }
 
-// approvalKey is one asking for a decision, of those that were skipped or decided on: the process may not know it yet.
-// The time is part of it, because parameters that are amended to what they were make another one.
+// approvalKey identifies one request for a decision that was skipped or decided here; the process may not know that
+// yet. The time is part of the key: amending parameters back to an earlier value makes a new request with the same
+// digest.
 type approvalKey struct {
 	digest string
 	since  int64 // nanoseconds of the epoch
@@ -45,7 +46,7 @@ type approvalKey struct {
 
 func occasionOf(w client.Approval) approvalKey { return approvalKey{w.Digest, w.Since.UnixNano()} }
 
-// NewPerson asks the user who types at in and reads out; nil if these are not terminals.
+// NewPerson makes a Person of the user who types at in and reads out. It returns nil if they are not terminals.
 func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups []string) *Person {
 	typed, isFile := in.(*os.File)
 	if !isFile || !term.IsTerminal(int(typed.Fd())) || terminalWidth(out) == nil {
@@ -62,7 +63,7 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		settled: map[approvalKey]bool{}}
 }
 
-// typedLines is the channel of what is typed; nil, from which nothing ever comes, where nobody sits there.
+// typedLines is the channel of typed lines. Without a Person it is nil, which never delivers.
 func (p *Person) typedLines() <-chan string {
 	if p == nil {
 		return nil
@@ -82,7 +83,7 @@ func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) 
 	}
 	waiting, err := p.Process.Approvals(ctx)
 	if err != nil {
-		return // the follower says what is wrong
+		return // the follower reports the error
 	}
 	if p.current != nil {
 		for _, w := range waiting {
@@ -103,7 +104,7 @@ func (p *Person) askNext(ctx context.Context, view client.Status, clear func()) 
 	}
 }
 
-// answer takes a line that was typed.
+// answer handles a typed line.
 func (p *Person) answer(ctx context.Context, line string) error {
 	defer func() { p.lineDone <- struct{}{} }()
 	if p.current == nil {
@@ -131,7 +132,8 @@ func (p *Person) answer(ctx context.Context, line string) error {
 	return nil
 }
 
-// edit lets the person change the parameters: in the editor of the environment, else on a line.
+// edit lets the person change the parameters in $VISUAL or $EDITOR. Without either it reads them as JSON from the next
+// line.
 func (p *Person) edit(ctx context.Context) error {
 	before := print.Indent(p.current.Params)
 	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"))
@@ -189,11 +191,11 @@ func (p *Person) closeQuestion() {
 	p.current = nil
 }
 
-// decideNow sends the decision on what was shown, and on nothing else.
+// decideNow sends the decision on exactly what was shown.
 func (p *Person) decideNow(ctx context.Context, d client.Decision) error {
 	d.Call, d.Digest, d.By, d.Groups = p.current.CallID, p.current.Digest, p.By, p.Groups
 	if d.Key = p.Key; d.Key != nil {
-		d.By, d.Groups = "", nil // the proof says who decides
+		d.By, d.Groups = "", nil // the key says who decides
 	}
 	if err := d.Validate(); err != nil {
 		return p.complain(err.Error())

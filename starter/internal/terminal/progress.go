@@ -15,8 +15,8 @@ type Progress struct {
 	width  func() int // columns of the terminal; nil elsewhere
 	last   string
 	failed string        // the failure that was last shown
-	unseen time.Time     // since when nothing could be seen; zero while something can
-	grace  time.Duration // how long that may last before it is said
+	unseen time.Time     // since when the process could not be queried; zero while it can
+	grace  time.Duration // how long that may last before it is shown
 }
 
 // workersGrace is what a worker may need before it answers.
@@ -50,7 +50,7 @@ func (p *Progress) Show(e client.Event) {
 	}
 }
 
-// statusOf says how the process stands. Line under line, a failure is told once, for as long as it stays the same.
+// statusOf describes a process's status. Off a terminal, a failure appears once for as long as it stays the same.
 func (p *Progress) statusOf(v client.Status) string {
 	text, failure := print.Status(v), print.Failure(v)
 	printed := failure == p.failed && p.width == nil
@@ -74,7 +74,7 @@ func (p *Progress) draw(text string) {
 	write(p.out, "\r\x1b[K"+print.FitWidth(text, p.width()-1))
 }
 
-// Clear takes the line away, so that something else can be written.
+// Clear erases the line, so that something else can be written.
 func (p *Progress) Clear() {
 	if p.width != nil && p.last != "" {
 		write(p.out, "\r\x1b[K")
@@ -82,5 +82,5 @@ func (p *Progress) Clear() {
 	p.last = ""
 }
 
-// write writes to standard error. If that is closed, nobody can be told.
+// write writes to standard error. It ignores errors: if standard error is closed, nobody can be told.
 func write(w io.Writer, text string) { _, _ = io.WriteString(w, text) }

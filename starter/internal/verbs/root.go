@@ -1,4 +1,4 @@
-// Package verbs puts the verbs of the command together: each group of them is a package below, each verb a file there.
+// Package verbs puts the command's verbs together. Each subpackage is a group of verbs, with one file for each verb.
 package verbs
 
 import (
@@ -29,14 +29,14 @@ import (
 	"processidea/worker/engine"
 )
 
-// Execute runs one command line and gives the program's exit code. own is what a program of one's own brings along,
-// temporal runs the embedded server.
+// Execute runs one command line and returns the program's exit code. own are the tools that a program adds; temporal
+// runs the embedded server.
 func Execute(args []string, out, err io.Writer, own engine.Additions, temporal server.Temporal) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	// A second interrupt ends the program at once, without cleaning up.
 	safego.AfterDone(ctx, "starter.signals", stop)
-	heap.KeepBelow(1) // long tables leave much garbage; servers and workers have a limit of their own
+	heap.KeepBelow(1) // large tables leave much garbage; servers and workers set their own limit
 	a := &app.App{In: os.Stdin, Out: out, Err: err, Additions: own, Temporal: temporal}
 	root := Root(a)
 	flags.SetArgs(root, args)

@@ -1,6 +1,6 @@
-// Command temporal is the programs that the containers of docker-compose.yml hold, for the tests of package postgres:
-// the server, and the tool that makes its databases. Built for them alone, it is not linked where there is no
-// PostgreSQL.
+// Command temporal contains the programs of the containers in docker-compose.yml, for the tests of package postgres:
+// the server, and the tool that makes its databases. It is built only for these tests, so it is not linked where there
+// is no PostgreSQL.
 package main
 
 import (
@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// serve runs temporal-server as in its container: the configuration comes from the environment. TEMPORAL_SERVICES names
-// the services of a process that does not run all of them.
+// serve runs temporal-server as its container does: the configuration comes from the environment. TEMPORAL_SERVICES
+// names the services if the process does not run all of them.
 func serve() error {
 	cfg, err := config.Load(config.WithEmbedded())
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"processidea/worker/engine"
 )
 
-// backtestOptions is a command line of backtest.
+// backtestOptions holds the flags of backtest.
 type backtestOptions struct {
 	replies        string
 	llm            bool
@@ -90,7 +90,7 @@ func runBacktest(ctx context.Context, a *app.App, file string, ids []string, o b
 	})
 }
 
-// chooseLLM has the LLM of the environment asked, where that is wanted.
+// chooseLLM sets the environment's LLM as the one to ask, if --llm was given.
 func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 	if !o.llm {
 		return nil
@@ -110,8 +110,8 @@ func (o backtestOptions) chooseLLM(options *backtest.Options) error {
 	return nil
 }
 
-// backtestText is a report for people: the counts, what differs in how many instances, and a table of those that are
-// not the same.
+// backtestText formats a report for people: the counts, the kinds of differences with their number of instances, and a
+// table of the instances that differ or are unknown.
 func backtestText(r *backtest.Report) string {
 	var b strings.Builder
 	planned := map[string]string{backtest.ByRecordedPlans: "as the LLM planned then",
@@ -146,7 +146,7 @@ func backtestText(r *backtest.Report) string {
 	return b.String() + instanceTable(r)
 }
 
-// instanceTable has a line for each instance that is not the same: how much differs, and what comes first in its graph.
+// instanceTable has one line for each instance that is not the same: the number of differences and the first of them.
 func instanceTable(r *backtest.Report) string {
 	if r.Differs() == 0 {
 		return ""
@@ -167,6 +167,6 @@ func instanceTable(r *backtest.Report) string {
 				len(i.Differences), first)
 		}
 	}
-	_ = w.Flush() // a strings.Builder takes everything
+	_ = w.Flush() // a strings.Builder never fails
 	return b.String()
 }

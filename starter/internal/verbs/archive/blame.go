@@ -49,13 +49,13 @@ func runBlame(ctx context.Context, a *app.App, id, path string, at int, v valueF
 	})
 }
 
-// blameReport is who wrote a value, and how that Call was undone; nil where it was not.
+// blameReport says who wrote a value. Undone says how that Call was undone; it is nil if the Call was not undone.
 type blameReport struct {
 	*chain.Blame
 	Undone *client.UndoneCall `json:"undone,omitempty"`
 }
 
-// undoneCall finds how the Call was undone that wrote a value, here or where the process was forked from.
+// undoneCall finds out how the Call that wrote a value was undone, in this process or in the one it was forked from.
 func undoneCall(ctx context.Context, archive *client.Archive, id, path string, b *chain.Blame) (
 	u *client.UndoneCall, err error) {
 	if b.Call == nil && b.Found != nil {
@@ -133,7 +133,7 @@ func (v valueFormat) blameText(b *chain.Blame) string {
 	return t.String()
 }
 
-// writtenText says who wrote, when and what.
+// writtenText says who wrote what, and when.
 func (v valueFormat) writtenText(w chain.Written) string {
 	how := "by " + print.Printable(w.By)
 	if !w.When.IsZero() {

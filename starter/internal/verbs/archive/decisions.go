@@ -68,7 +68,7 @@ func sealedText(at time.Time) string {
 	return "sealed " + at.Local().Format(time.DateTime) + ", " + print.Ago(time.Since(at))
 }
 
-// decidedText tells decisions, each with what it changed and what came of it.
+// decidedText lists decisions, each with what it changed and what came of it.
 func (v valueFormat) decidedText(made []client.Decided) string {
 	var b strings.Builder
 	for _, d := range made {
@@ -94,7 +94,7 @@ func (v valueFormat) decidedText(made []client.Decided) string {
 	return b.String()
 }
 
-// deciderText names who decided: a person, of their groups, or the standing order under which nobody looked.
+// deciderText names who decided: a person and their groups, or the standing order that decided without a person.
 func deciderText(d approval.Decision) string {
 	text := cmp.Or(d.DecidedBy, "a person")
 	if len(d.Groups) > 0 {

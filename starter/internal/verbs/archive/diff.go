@@ -59,7 +59,7 @@ func runDiff(ctx context.Context, a *app.App, id, from, to string, patch bool, v
 var changeSigns = map[string]string{ideadiff.Added: "+", ideadiff.Changed: "~", ideadiff.Removed: "-",
 	ideadiff.Undone: "~"}
 
-// diffText tells a Diff instance by instance; what everybody has comes first, without a name.
+// diffText lists a Diff instance by instance. Changes that belong to no instance come first, without a heading.
 func (v valueFormat) diffText(d *client.Diff) string {
 	lines, instances := map[string][]string{}, []string{""}
 	add := func(instance, line string) {

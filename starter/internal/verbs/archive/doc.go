@@ -1,3 +1,3 @@
-// Package archive holds the verbs that read chains of Ideas from the store, with no server: history, show, diff, blame,
-// verify, export, graph, harden; and gc, which removes old ones.
+// Package archive holds the verbs that read chains of Ideas from the store, most of them without a server, and the
+// verbs gc and forget, which remove data.
 package archive

@@ -50,7 +50,7 @@ func runExport(ctx context.Context, a *app.App, id, file string) error {
 			}
 			return err
 		}
-		// Before the file is made: a process without a chain leaves none.
+		// Check before the file is made: a process without a chain must leave no file.
 		if _, err := c.Ideas(ctx); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func runExport(ctx context.Context, a *app.App, id, file string) error {
 	})
 }
 
-// exportHTML writes what a process did as a page for people. Its signatures are checked with the keys that
+// exportHTML writes what a process did as a page for people. It checks signatures with the keys that
 // PROCESSIDEA_DECIDERS names.
 func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 	keys, err := decidersKeys(ctx, "")
@@ -85,8 +85,8 @@ func exportHTML(ctx context.Context, a *app.App, id, file string) error {
 	})
 }
 
-// writeFile writes a file under another name first: who finds it finds all of it. What is there and is no file, such as
-// /dev/stdout, /dev/null, a pipe or a link, stays what it is and is written to.
+// writeFile writes a file under another name first, so that nobody finds half of it. If the name is something other
+// than a regular file, such as /dev/stdout, /dev/null, a pipe or a link, it is kept and written to directly.
 func writeFile(name string, write func(io.Writer) error) error {
 	draft := name + ".new"
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {

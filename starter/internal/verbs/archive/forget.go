@@ -74,7 +74,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	if err != nil {
 		return err
 	}
-	// Where no server runs, one of its own deletes the histories; a worker is needed to cancel.
+	// If no server runs, this program runs one to delete the histories. Only --cancel needs a worker.
 	s, err := p.OpenSession(ctx, server.Hosting{UIPort: -1, GatewayPort: -1, Worker: o.Cancel})
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func forgetProcess(ctx context.Context, a *app.App, id, instance string, o forge
 	return err
 }
 
-// ideasText names Ideas by their numbers, the first and the last where they are many.
+// ideasText names Ideas by their numbers. For several Ideas it gives the first and the last number.
 func ideasText(ideas []int) string {
 	if len(ideas) == 1 {
 		return fmt.Sprintf("Idea %d", ideas[0])

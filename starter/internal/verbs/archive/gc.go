@@ -18,17 +18,17 @@ import (
 	"processidea/store/chain"
 )
 
-// gcOptions is what gc is asked for.
+// gcOptions holds the flags of gc.
 type gcOptions struct {
 	olderThan      time.Duration
 	yes, storeOnly bool
 }
 
-// minAge is the age below which nothing is taken: who writes relies on what has been in the store for less than
-// blobs.Freshness, and needs a while to tell Temporal.
+// minAge is the age below which nothing is removed. Writers reuse values that have been in the store for less than
+// blobs.Freshness, and need some time to record that in Temporal.
 const minAge = 2 * blobs.Freshness
 
-// GC removes old chains, and what nothing needs any more, from the store.
+// GC removes old chains, and values that nothing needs any more, from the store.
 func GC(a *app.App) *cobra.Command {
 	var o gcOptions
 	c := app.Verb("gc --older-than DURATION",
@@ -100,7 +100,7 @@ func collectedText(c *chain.Collected) string {
 	return b.String()
 }
 
-// sizeText tells bytes for people.
+// sizeText formats a number of bytes for people.
 func sizeText(bytes int64) string {
 	switch {
 	case bytes < 1000:

@@ -17,7 +17,7 @@ import (
 	"processidea/starter/internal/exit"
 )
 
-// graphFormats are the languages that a graph is written in.
+// graphFormats maps each --format to its renderer.
 var graphFormats = map[string]func(calls []any, statuses ...map[ideafile.CallStatus]int) string{
 	"mermaid": plangraph.RenderMermaid, "dot": plangraph.RenderDOT,
 	"svg": func(calls []any, statuses ...map[ideafile.CallStatus]int) string {
@@ -39,7 +39,7 @@ or else the latest solution that has Calls, or else the Plan messages.`,
 	return c
 }
 
-// drawnGraph is graph --json.
+// drawnGraph is the output of graph --json.
 type drawnGraph struct {
 	Format string `json:"format"`
 	Graph  string `json:"graph"`
@@ -63,7 +63,7 @@ func runGraph(ctx context.Context, a *app.App, of, format string) error {
 	return a.Show(drawnGraph{format, drawing, len(p.Calls)}, strings.TrimSuffix(drawing, "\n")+"\n")
 }
 
-// drawnOf gives the Calls of a file, where there is one of the name, or of a process.
+// drawnOf returns the Calls of the file with this name if it exists, otherwise those of the process with this id.
 func drawnOf(ctx context.Context, a *app.App, of string) (p *client.PlanDrawing, err error) {
 	p = &client.PlanDrawing{}
 	if _, err := os.Stat(of); err == nil {
@@ -86,7 +86,8 @@ func drawnOf(ctx context.Context, a *app.App, of string) (p *client.PlanDrawing,
 	return p, err
 }
 
-// waitingCalls gives the Calls of the Plan that waits for a person; nil where none does, or nobody can say.
+// waitingCalls returns the Calls of the first Plan that waits for a person, or nil if no Plan waits or no server
+// answers.
 func waitingCalls(ctx context.Context, a *app.App, process string) (calls []any) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Harden makes a Plan of what finished processes have in common.
+// Harden makes a Plan from what finished processes have in common.
 func Harden(a *app.App) *cobra.Command {
 	file, o, approvals := "", client.HardenOptions{}, false
 	c := app.Verb("harden ID...", "Make a Plan from what finished processes have in common, to run without an LLM",
@@ -53,7 +53,7 @@ says how often it would have asked.`,
 	return c
 }
 
-// runHarden makes one Idea of finished processes.
+// runHarden makes one Idea from finished processes.
 func runHarden(ctx context.Context, a *app.App, file string, o client.HardenOptions) error {
 	p, err := a.Place()
 	if err != nil {
@@ -72,7 +72,7 @@ func runHarden(ctx context.Context, a *app.App, file string, o client.HardenOpti
 	})
 }
 
-// noteHardened says what is not in the file.
+// noteHardened says what was left out of the file.
 func noteHardened(a *app.App, made *harden.Result) {
 	for _, text := range made.Notes {
 		a.Note("harden: %s", text)

@@ -41,7 +41,7 @@ func runHistory(ctx context.Context, a *app.App, id string) error {
 		"no Idea yet: one is sealed when a Request has ended, or when the process comes to rest\n")
 }
 
-// isKnown reports whether a server answers that knows the process.
+// isKnown reports whether a server answers and knows the process.
 func isKnown(ctx context.Context, a *app.App, id string) (known bool) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
@@ -70,7 +70,7 @@ func readHistory(ctx context.Context, a *app.App, id string) error {
 	})
 }
 
-// undoesText says what a process takes back; empty where that is nothing.
+// undoesText says which process this process takes back, or "" if none.
 func undoesText(undoes any) string {
 	of, ok := undoes.(jsonval.Object)
 	if !ok {
@@ -81,7 +81,7 @@ func undoesText(undoes any) string {
 		jsonval.AsText(of["reason"]))) + "\n"
 }
 
-// undoneByText says what takes a process back; empty where nothing does.
+// undoneByText names the processes that take a process back, or "" if there are none.
 func undoneByText(ids []string) string {
 	if len(ids) == 0 {
 		return ""
@@ -89,7 +89,7 @@ func undoneByText(ids []string) string {
 	return print.Printable("it is undone by "+diag.FirstNamesAndCount(ids)) + "\n"
 }
 
-// originText says from which Idea a process was forked; empty where it was not.
+// originText says from which Idea a process was forked, or "" if it was not forked.
 func originText(origin any) string {
 	o, ok := origin.(jsonval.Object)
 	if !ok {
@@ -100,7 +100,7 @@ func originText(origin any) string {
 		print.Compact(jsonval.AsText(o["digest"]), shortDigest))
 }
 
-// simulatedText marks a simulated process; empty for any other.
+// simulatedText marks a simulated process. It is "" for any other.
 func simulatedText(mark any) string {
 	if mark == nil || mark == false {
 		return ""
@@ -118,7 +118,7 @@ func llmText(l chain.Link) string {
 	return print.Compact(name, maxLLMWidth)
 }
 
-// costText is what the Requests of an Idea cost; empty where they have no price.
+// costText is the cost of an Idea's Requests, or "" if they have no price.
 func costText(l chain.Link) string {
 	answer := jsonval.AsObject(l.LLM)
 	var cost price.Money

@@ -13,7 +13,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// runRipen says what people did with the Calls that they were asked about.
+// runRipen reports, for each Tool, what people did with the Calls that they were asked about.
 func runRipen(ctx context.Context, a *app.App, ids []string) error {
 	return a.WithArchive(ctx, func(archive *client.Archive) error {
 		findings, err := archive.Ripen(ctx, ids)

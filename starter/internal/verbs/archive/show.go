@@ -98,7 +98,7 @@ func noteAge(a *app.App, id string, idea jsonval.Object) {
 	}
 }
 
-// noteSize says on standard error how many instances a Request covers, and what was measured of its answers.
+// noteSize prints to standard error how many instances a Request covers, and the measured quality of its answers.
 func noteSize(a *app.App, id string, source jsonval.Object) {
 	idea, _ := ideafile.ReadIdea(source)
 	if p, err := a.Place(); err == nil && idea != nil {
@@ -111,8 +111,7 @@ func noteSize(a *app.App, id string, source jsonval.Object) {
 	}
 }
 
-// noteUndone says on standard error which Calls of a process were taken back, and what the process itself takes
-// back.
+// noteUndone prints to standard error which Calls of a process were undone, and what the process itself undoes.
 func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.UndoneCall) {
 	if text := undoesText(jsonval.At(idea, "meta", "undoes")); text != "" {
 		a.Note("%s: %s", id, strings.TrimSuffix(text, "\n"))
@@ -133,12 +132,12 @@ func noteUndone(a *app.App, id string, idea jsonval.Object, undone []client.Undo
 	}
 }
 
-// serverTimeout is how long it is waited for a server to say what the store does not tell. Where none answers, what is
-// in the store is all.
+// serverTimeout is the maximum wait for a server to add what the store does not know. If no server answers, the output
+// is from the store alone.
 const serverTimeout = 5 * time.Second
 
-// readAt is WithArchive for verbs that show a process up to an Idea. For the latest, 0, it also notes what holds the
-// process up, even if there is no Idea for that reason.
+// readAt is WithArchive for verbs that show a process up to an Idea. For the latest Idea, 0, it also notes what holds
+// the process up, even if that is why there is no Idea.
 func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.Archive) error) error {
 	err := a.WithArchive(ctx, do)
 	if at == 0 && !a.JSON {
@@ -147,8 +146,8 @@ func readAt(ctx context.Context, a *app.App, id string, at int, do func(*client.
 	return err
 }
 
-// warnIfHeldUp notes on standard error what holds a process up, if a server answers: the latest Idea may be old for
-// that reason.
+// warnIfHeldUp prints to standard error what holds a process up, if a server answers: this explains why the latest Idea
+// may be old.
 func warnIfHeldUp(ctx context.Context, a *app.App, id string) {
 	ctx, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()

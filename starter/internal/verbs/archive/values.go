@@ -7,7 +7,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// valueFormat is how values are printed: on a line each, cut to its width unless the whole is wanted.
+// valueFormat is how values are printed: one per line, cut to the line's width unless whole is set.
 type valueFormat struct{ whole bool }
 
 func (v *valueFormat) addFlag(c *cobra.Command) {

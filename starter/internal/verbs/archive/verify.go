@@ -70,7 +70,7 @@ chain (gc removes those).`,
 	return c
 }
 
-// decidersKeys reads the keys that sign decisions; nil where nobody names any.
+// decidersKeys reads the keys that check decisions. It returns nil if neither the flag nor the environment names any.
 func decidersKeys(ctx context.Context, place string) (*signing.Keys, error) {
 	place = cmp.Or(place, os.Getenv(signing.DecidersVariable))
 	if place == "" {
@@ -178,7 +178,7 @@ func verifyFile(name string, keys *signing.Keys) (*chain.Report, error) {
 	return r, err
 }
 
-// printReport prints what a check found, and gives the error that stands for its exit code.
+// printReport prints what a check found, and returns the error for its exit code.
 func printReport(a *app.App, of string, r *chain.Report) error {
 	err := a.Show(r, reportText(of, r))
 	if err == nil && !r.IsIntact {
@@ -187,7 +187,7 @@ func printReport(a *app.App, of string, r *chain.Report) error {
 	return err
 }
 
-// provenText says how people's decisions are proven; "" where there are none.
+// provenText says how people's decisions are proven, or "" if there are none.
 func provenText(c proofs.Counts) string {
 	if c.Declared+c.Signed+c.Inherited == 0 {
 		return ""
@@ -207,7 +207,7 @@ func provenText(c proofs.Counts) string {
 	return text + "\n"
 }
 
-// forgottenIdeasText states that a chain's contents were removed; empty if they were not.
+// forgottenIdeasText says that a chain's contents were removed, or "" if they were not.
 func forgottenIdeasText(f *chain.Forgotten) string {
 	if f == nil {
 		return ""
@@ -251,7 +251,7 @@ func reportText(of string, r *chain.Report) string {
 	return b.String()
 }
 
-// harmedText lists the Ideas that depend on a broken part: the first one that has it, and later ones.
+// harmedText lists the later Ideas that depend on a broken part.
 func harmedText(p chain.Broken) string {
 	later := slices.DeleteFunc(slices.Clone(p.Harms), func(at int) bool { return at == p.At })
 	if len(later) == 0 {

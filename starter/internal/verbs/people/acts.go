@@ -15,7 +15,7 @@ import (
 // act is a verb by which people act on a process.
 type act struct {
 	name, args                 string
-	short, long, example, help string // long begins with short where help follows it instead
+	short, long, example, help string // if help is set, the long text is short followed by help
 	flags                      func(*pflag.FlagSet, *actOptions)
 	// prepare reads the input, refuses what is invalid before anything is sent, and returns the action.
 	prepare func(*actOptions) (action, error)
@@ -270,7 +270,7 @@ func (t act) run(ctx context.Context, a *app.App, g *actOptions) error {
 	})
 }
 
-// steering is the deed of a verb that has nothing to refuse beforehand, and is no decision.
+// steering makes a prepare function for a verb that checks nothing beforehand and counts no deciders.
 func steering(do func(context.Context, *client.Process, *actOptions) error) func(*actOptions) (action, error) {
 	return func(g *actOptions) (action, error) {
 		return func(ctx context.Context, p *client.Process) (none client.Count, err error) {

@@ -32,7 +32,7 @@ store are whole.`,
 
 func approvals(ctx context.Context, a *app.App, args []string) error {
 	return a.WithSession(ctx, func(s *server.Session) error {
-		list, silent := approvalsOf(ctx, s, args) // the error names who did not answer
+		list, silent := approvalsOf(ctx, s, args) // the error names the processes that did not answer
 		switch {
 		case silent != nil && len(list) == 0:
 			return silent
@@ -58,7 +58,7 @@ func approvals(ctx context.Context, a *app.App, args []string) error {
 	})
 }
 
-// approvalsOf asks the process that is named, or all.
+// approvalsOf lists the Calls that wait in the named process, or in all processes.
 func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]client.Approval, error) {
 	if len(args) == 0 {
 		return s.Approvals(ctx)
@@ -66,7 +66,7 @@ func approvalsOf(ctx context.Context, s *server.Session, args []string) ([]clien
 	return s.ApprovalsOf(ctx, args[0])
 }
 
-// plansOf lists the Plans that wait, in the process that is named or in all.
+// plansOf lists the Plans that wait in the named process, or in all processes.
 func plansOf(ctx context.Context, s *server.Session, args []string) ([]client.Plan, error) {
 	if len(args) == 0 {
 		return s.Plans(ctx)
@@ -87,7 +87,7 @@ func approvalsText(list []client.Approval) string {
 	return b.String()
 }
 
-// typeableIDHint shows how to type the id of a Call whose characters are not on every keyboard.
+// typeableIDHint shows how to type a Call's id whose characters are not on every keyboard.
 func typeableIDHint(list []client.Approval) string {
 	for _, a := range list {
 		if typed := ideafile.TypeableCallID(a.CallID); typed != a.CallID {

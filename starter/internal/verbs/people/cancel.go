@@ -18,7 +18,7 @@ func cancelFlags(f *pflag.FlagSet, g *actOptions) {
 	f.BoolVar(&g.yes, "yes", false, "with --undo: do not ask")
 }
 
-// cancelAndUndo ends a process once all that it did is on record, and takes that back.
+// cancelAndUndo ends a process once all that it did is on record, and then undoes it. Without --undo it does nothing.
 func cancelAndUndo(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if !g.undo {
 		return false, nil

@@ -18,7 +18,7 @@ func addDecisionFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.digest, "digest", "", "the `digest` of what you saw: nothing else is decided on")
 }
 
-// valueFlag adds the flag that a decision takes beside the common ones.
+// valueFlag adds the common flags of decisions and the flag with the decision's value.
 func valueFlag(name, usage string) func(*pflag.FlagSet, *actOptions) {
 	return func(f *pflag.FlagSet, g *actOptions) {
 		addDecisionFlags(f, g)
@@ -27,7 +27,7 @@ func valueFlag(name, usage string) func(*pflag.FlagSet, *actOptions) {
 	}
 }
 
-// remarkFlags are the flags of a remark on a Call, to a recipient if the verb can name one.
+// remarkFlags adds the flags of a remark on a Call. If toSomebody is set, they can name a recipient.
 func remarkFlags(toSomebody bool) func(*pflag.FlagSet, *actOptions) {
 	return func(f *pflag.FlagSet, g *actOptions) {
 		f.StringVar(&g.by, "by", "", "the `name` of the person who says it (default: the user's)")
@@ -48,7 +48,7 @@ func handOverFlags(f *pflag.FlagSet, g *actOptions) {
 	addAddresseeFlags(f, g)
 }
 
-// decide takes a decision on a Call, and refuses one that breaks its form before anybody is asked.
+// decide prepares a decision on a Call. It refuses an invalid decision before it contacts a server.
 func decide(g *actOptions) (do action, err error) {
 	g.call = g.args[1]
 	d, err := g.decision()
@@ -73,8 +73,8 @@ func decide(g *actOptions) (do action, err error) {
 	return func(ctx context.Context, p *client.Process) (client.Count, error) { return p.DecideAndCount(ctx, d) }, nil
 }
 
-// qualifyCallID reads the id of a process, or of one of its instances as signals take it, and the id of a Call there,
-// which then need not name the instance.
+// qualifyCallID reads a process id and a Call id. The process id may name an instance, refunds/13; the Call id then
+// need not name it.
 func qualifyCallID(id, call string) (process, fullCall string, err error) {
 	process, word, isInstance := protocol.ParseInstanceID(id)
 	own := ideafile.InstanceTokenOfCallID(call)

@@ -17,7 +17,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// selectOptions says which Calls decide is about, and how it is shown.
+// selectOptions says which Calls decide is about, and what to decide.
 type selectOptions struct {
 	bulk.Selection
 	where                string // JSON, or @file
@@ -38,7 +38,7 @@ func addSelectionFlags(f *pflag.FlagSet, g *actOptions) {
 	f.BoolVar(&g.all, "all", false, "show every row of the table, however many there are")
 }
 
-// validate refuses what cannot be meant before anybody is asked.
+// validate refuses invalid flags before it contacts a server.
 func (o *selectOptions) validate(g *actOptions) (err error) {
 	if o.approve == o.reject {
 		return exit.Usagef("decide: want --approve or --reject")
@@ -56,7 +56,7 @@ func (o *selectOptions) validate(g *actOptions) (err error) {
 		o.decision.Kind = client.Reject
 	}
 	whole := o.decision
-	whole.Call = "1.1" // any
+	whole.Call = "1.1" // any valid id
 	if err := whole.Validate(); err != nil {
 		return exit.Usagef("decide: %w", err)
 	}
@@ -96,7 +96,7 @@ func decideMany(ctx context.Context, a *app.App, g *actOptions) (done bool, err 
 	})
 }
 
-// confirmAndDecide shows what is to be decided on, asks, and decides.
+// confirmAndDecide shows the Calls, asks for confirmation unless --yes was given, and decides.
 func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *client.Process, list []client.Approval,
 	all bool) error {
 	fitting := len(list)
@@ -107,7 +107,7 @@ func (o *selectOptions) confirmAndDecide(ctx context.Context, a *app.App, p *cli
 	if !a.JSON {
 		out := a.Out
 		if o.yes {
-			out = a.Err // the result alone goes to standard output
+			out = a.Err // only the result goes to standard output
 		}
 		text := shownTableOf(table, list).text(p.ID(), fitting, print.TableWidth(out), all)
 		if _, err := io.WriteString(out, text); err != nil {

@@ -15,12 +15,12 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// decidedMany is what became of many decisions, as --json prints it.
+// decidedMany says what became of many decisions. --json prints it.
 type decidedMany struct {
 	Process   string       `json:"process"`
 	Signal    string       `json:"signal"`
 	Decision  string       `json:"decision"`
-	Fitting   int          `json:"fitting"` // Calls; at most 1,000 of them are decided on at once
+	Fitting   int          `json:"fitting"` // matching Calls; at most 1,000 of them are decided at once
 	Accepted  int          `json:"taken"`
 	Refused   int          `json:"refused"`
 	Decisions []decidedOne `json:"decisions"` // empty: nothing was sent
@@ -48,7 +48,7 @@ func (d *decidedMany) add(outcomes []client.Outcome) {
 	}
 }
 
-// countOf is a count that is worth telling: nil where one person decides.
+// countOf returns a count to show. It is nil if one person decides.
 func countOf(c client.Count) *client.Count {
 	if c.Want < 2 {
 		return nil
@@ -56,7 +56,7 @@ func countOf(c client.Count) *client.Count {
 	return &c
 }
 
-// text says in summary what was taken, and of each that was not why.
+// text summarises what was accepted, and says for each refused decision why.
 func (d *decidedMany) text() string {
 	var b strings.Builder
 	print.Fprintf(&b, "%s: %s taken on %s%s", d.Process, d.Decision, print.Plural(d.Accepted, "Call"),
@@ -76,7 +76,7 @@ func (d *decidedMany) text() string {
 	return b.String()
 }
 
-// countText tells how many have decided, where several must: "1 of 2" of most, or how many Calls have which.
+// countText says how many people have decided, if several must: "1 of 2", or with the number of Calls if counts differ.
 func (d *decidedMany) countText() string {
 	counts, order := map[client.Count]int{}, []client.Count(nil)
 	for _, one := range d.Decisions {
@@ -102,13 +102,13 @@ func (d *decidedMany) countText() string {
 }
 
 const (
-	maxRows               = 100  // unless all are wanted
+	maxRows               = 100  // without --all
 	maxInstanceNamesWidth = 60   // characters of the names of a row's instances
-	maxAlikeLength        = 2000 // characters of a value that is the same in all
+	maxAlikeLength        = 2000 // characters of a value that is the same in all rows
 	maxCellWidth          = 44
 )
 
-// shownTable is what is to be decided on, in the words of its Tools.
+// shownTable shows the Calls to decide on, with the titles and formats of their Tools.
 type shownTable struct {
 	bulk.Table
 	list   []client.Approval
@@ -128,14 +128,15 @@ func shownTableOf(t bulk.Table, list []client.Approval) shownTable {
 		}
 	}
 	for title, of := range names {
-		if len(of) == 1 { // else their names tell them apart
+		if len(of) == 1 { // if several fields share a title, their names tell them apart
 			w.titles[of[0]] = title
 		}
 	}
 	return w
 }
 
-// approval is the Call of a row, or one of its Calls: they differ in their instances alone.
+// approval returns a row's Call. If a row stands for several, it returns the first: they differ only in their
+// instances.
 func (t shownTable) approval(r bulk.Row) client.Approval {
 	key, _ := ideafile.ParseCallKey(r.Call)
 	return t.byCall[key.ID(r.Instances[0])]
@@ -143,14 +144,14 @@ func (t shownTable) approval(r bulk.Row) client.Approval {
 
 func (t shownTable) title(name string) string { return cmp.Or(t.titles[name], name) }
 
-// isHidden reports whether only operators look at a field: --json has it.
+// isHidden reports whether the table leaves a field out because only operators need it. --json shows it.
 func (t shownTable) isHidden(name string) bool {
 	return slices.ContainsFunc(t.list[0].Hidden, func(hidden string) bool {
 		return name == hidden || strings.HasPrefix(name, hidden+".")
 	})
 }
 
-// sum adds up the money of a field; empty if it is none.
+// sum adds up a field that holds money. It is "" if the field holds none.
 func (t shownTable) sum(name string) string {
 	fields := jsonval.Map(t.list, func(a client.Approval) *shown.Field { return a.Field(name) })
 	return shown.SumOf(fields, t.list[0].Language)
@@ -177,7 +178,7 @@ func (t shownTable) text(process string, fitting, width int, all bool) string {
 	return b.String()
 }
 
-// writeAlike says what is the same in all, each value on as many lines as it takes, and the sums of money.
+// writeAlike lists what is the same in all rows, each value on as many lines as needed, and the sums of money.
 func (t shownTable) writeAlike(b *strings.Builder, width int) {
 	var names, values []string
 	var alike []bulk.Field
@@ -210,7 +211,7 @@ func (t shownTable) writeAlike(b *strings.Builder, width int) {
 	}
 }
 
-// shownValue is a value of a Call on one line; an empty text differs from a missing one.
+// shownValue formats a value of a Call on one line. An empty text is "", to differ from a missing one.
 func shownValue(a client.Approval, name string, v any, maxWidth int) string {
 	if f := a.Field(name); f != nil {
 		v = f.Shown
@@ -221,7 +222,7 @@ func shownValue(a client.Approval, name string, v any, maxWidth int) string {
 	return print.Compact(v, maxWidth)
 }
 
-// columns are the Call, the case it is about, the instances if a row stands for several, and what differs.
+// columns are the Call, the instance's name, the instances if a row stands for several, and the fields that differ.
 func (t shownTable) columns(rows []bulk.Row) [][]string {
 	calls, cases, instances := []string{"Call"}, []string{"Case"}, []string{"Instances"}
 	named, several := false, false

@@ -19,22 +19,22 @@ type actOptions struct {
 	verb          string
 	args          []string
 	flags         *pflag.FlagSet
-	process, call string // that it is done to
+	process, call string // the process or Call to act on
 
-	by, reason, key, digest string // key is a file
+	by, reason, key, digest string // key names a file
 	groups                  []string
 	to, toGroup             string // whom a remark is for
-	value, valueFlag        string // JSON, or @file, and the flag that brings it
+	value, valueFlag        string // JSON or @file, and the name of the flag that sets it
 	file                    string
-	warnings                diag.Problems // about it
+	warnings                diag.Problems // about the file
 	all                     bool
 	reopen                  []string
 	limits                  ideafile.Limits
 	pauseReason             string // resume only processes that paused for this reason
 	order                   client.StandingOrder
-	when, from, until       string // of the order, or of the deputy
+	when, from, until       string // of a standing order, or of a deputy
 	many                    selectOptions
-	undo, yes               bool // of cancel
+	undo, yes               bool // flags of cancel
 }
 
 func addAuthorFlags(f *pflag.FlagSet, g *actOptions) {
@@ -42,7 +42,7 @@ func addAuthorFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.reason, "reason", "", "why")
 }
 
-// addDeciderFlags adds the flags that identify the decider, by name or by a proof.
+// addDeciderFlags adds the flags that identify the decider, by name or by a key.
 func addDeciderFlags(f *pflag.FlagSet, g *actOptions) {
 	addAuthorFlags(f, g)
 	f.StringArrayVar(&g.groups, "group", nil,
@@ -51,13 +51,13 @@ func addDeciderFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.key, "key", "", "sign with the private key in this `file` (default $PROCESSIDEA_KEY)")
 }
 
-// signer returns who acts, and why.
+// signer returns who acts and why.
 func (g *actOptions) signer() client.By {
 	return client.By{Name: cmp.Or(g.by, app.UserName()), Reason: g.reason}
 }
 
-// decision says who takes a decision: by a proof where there is a key, else by name, and groups that the environment
-// may name.
+// decision returns a decision with its decider. A key proves who decides; without one, the decider is the named person
+// with the groups of the flags or the environment.
 func (g *actOptions) decision() (d client.Decision, err error) {
 	d = client.Decision{Call: g.call, Digest: g.digest, By: g.by, Groups: g.groups, Reason: g.reason,
 		To: g.to, ToGroup: g.toGroup}
@@ -67,7 +67,7 @@ func (g *actOptions) decision() (d client.Decision, err error) {
 	return d, err
 }
 
-// jsonValue reads JSON from a flag, or from the file that it names behind an @.
+// jsonValue reads JSON from a flag's text, or from the file that @file names.
 func jsonValue(text string) (any, error) {
 	data := []byte(text)
 	if path, ok := strings.CutPrefix(text, "@"); ok {

@@ -37,7 +37,7 @@ func addDeputyFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.until, "until", "", "the `time` at which it ends, such as 2026-12-04T18:00:00Z")
 }
 
-// deputy names a deputy.
+// deputy prepares naming a deputy.
 func deputy(g *actOptions) (do action, err error) {
 	by, err := g.decision()
 	if err != nil {
@@ -57,7 +57,7 @@ func deputy(g *actOptions) (do action, err error) {
 	})(g)
 }
 
-// time reads a time of a flag; zero for "".
+// time parses the time in a flag; "" gives the zero time.
 func (g *actOptions) time(flag, text string) (at time.Time, err error) {
 	if text == "" {
 		return at, nil
@@ -69,7 +69,7 @@ func (g *actOptions) time(flag, text string) (at time.Time, err error) {
 	return at, nil
 }
 
-// allow gives a standing order.
+// allow prepares a standing order.
 func allow(g *actOptions) (do action, err error) {
 	o := &g.order
 	if len(g.args) == 2 {
@@ -102,7 +102,7 @@ func allow(g *actOptions) (do action, err error) {
 	})(g)
 }
 
-// listOrders prints the standing orders of a process, where none is given.
+// listOrders prints the standing orders of a process. It does nothing if the command line gives an order.
 func listOrders(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if len(g.args) == 2 || g.order.Tool != "" {
 		return false, nil
@@ -117,11 +117,11 @@ func listOrders(ctx context.Context, a *app.App, g *actOptions) (done bool, err 
 	})
 }
 
-// ordersInForce lists the standing orders beside what waits; "" without any.
+// ordersInForce lists the standing orders that are in force, or "" if there are none.
 func ordersInForce(ctx context.Context, s *server.Session, process string) string {
 	v, err := s.Process(process).Status(ctx)
 	if err != nil {
-		return "" // what waits was told all the same
+		return "" // the waiting Calls were printed anyway
 	}
 	now := time.Now()
 	list := slices.DeleteFunc(v.Orders, func(o *approval.OrderState) bool { return !o.IsInForce(now) })

@@ -10,18 +10,18 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// actOutcome is what became of a signal, as --json prints it.
+// actOutcome says what became of an act. --json prints it.
 type actOutcome struct {
 	Process  string `json:"process"`
 	Signal   string `json:"signal"`
 	Call     string `json:"call,omitempty"`
 	Accepted bool   `json:"accepted"`
 	Reason   string `json:"reason,omitempty"` // why it was refused
-	// Count is how many people have decided the same, where several must.
+	// Count says how many of the required people have decided the same, if several must.
 	Count *client.Count `json:"count,omitempty"`
 }
 
-// printOutcome says what became of a signal, how many have decided where several must, and gives the error for the
+// printOutcome prints what became of an act, and how many have decided if several must. It returns the error for the
 // exit code.
 func printOutcome(a *app.App, o actOutcome, err error) error {
 	var refused *client.RefusedError

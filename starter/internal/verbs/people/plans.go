@@ -20,7 +20,7 @@ import (
 	"processidea/starter/internal/print"
 )
 
-// Plan shows the Plans that wait as a whole.
+// Plan shows the Plans that wait for a person as a whole.
 func Plan(a *app.App) *cobra.Command {
 	mermaid, calls := false, false
 	c := app.Verb("plan ID", "Show the Plan that waits for a person before anything of it runs",
@@ -107,7 +107,7 @@ func planFlags(f *pflag.FlagSet, g *actOptions) {
 	}
 }
 
-// decidePlan decides on a Plan, or on all.
+// decidePlan prepares a decision on one Plan, or on all with --all.
 func decidePlan(g *actOptions) (action, error) {
 	who, err := g.decision()
 	if err != nil {

@@ -30,7 +30,7 @@ func resumeFlags(f *pflag.FlagSet, g *actOptions) {
 		"the new limit of the time since the start, such as 72h")
 }
 
-// resumeAll lets all paused processes go on, or those that are paused with a code.
+// resumeAll resumes all paused processes, or only those paused with the code of --because.
 func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err error) {
 	if !g.all && !g.flags.Changed("because") && len(g.args) > 0 {
 		return false, nil
@@ -43,7 +43,7 @@ func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err e
 	switch {
 	case len(g.args) > 0:
 		return true, exit.Usagef("resume %s: --all and --because apply to all processes: leave out the ID", g.args[0])
-	case g.pauseReason == "" && g.flags.Changed("because"): // a script's variable that is not set
+	case g.pauseReason == "" && g.flags.Changed("because"): // probably an unset variable in a script
 		return true, exit.Usagef("resume: --because needs the code of a pause, and it is empty")
 	case !g.all:
 		return true, exit.Usagef("resume: name a process, or use --all")
@@ -57,7 +57,7 @@ func resumeAll(ctx context.Context, a *app.App, g *actOptions) (done bool, err e
 	})
 }
 
-// printResumed says what became of each; the exit code says whether one did not go on.
+// printResumed prints what became of each process. It returns an error for the exit code if one was not resumed.
 func printResumed(a *app.App, list []client.Resumed) error {
 	var lines strings.Builder
 	left := 0

@@ -39,7 +39,7 @@ func addFlags(f *pflag.FlagSet, g *actOptions) {
 	f.StringVar(&g.file, "instances", "", "the `file` with the rows")
 }
 
-// add brings the rows of a file to a process that is at work.
+// add prepares adding the rows of a file to a running process.
 func add(g *actOptions) (action, error) {
 	if g.file == "" {
 		return nil, exit.Usagef("add to %s: --instances is missing", g.process)
@@ -54,8 +54,8 @@ func add(g *actOptions) (action, error) {
 	})(g)
 }
 
-// readCorrection reads a file with messages, and with limits beside them or where an Idea has them. Its by and reason
-// take precedence over the flags.
+// readCorrection reads a file with messages. Limits may stand beside the messages, or under config as in an Idea. The
+// file's by and reason take precedence over the flags.
 func readCorrection(file string) (c approval.SteeringPayload, err error) {
 	if file == "" {
 		return c, exit.Usagef("revise: --file is missing")

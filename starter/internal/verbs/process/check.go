@@ -34,7 +34,7 @@ error.`,
 	return c
 }
 
-// checkedProblem is one problem of check --json.
+// checkedProblem is one problem in the output of check --json.
 type checkedProblem struct {
 	JSONPath  string `json:"path"`
 	Message   string `json:"message"`
@@ -52,7 +52,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 		return err
 	}
 	known := p.Tools()
-	known.OthersPossible = a.Additions.Tools == nil // a program with tools of its own knows what its workers have
+	known.OthersPossible = a.Additions.Tools == nil // a program with its own tools knows all tools of its workers
 	d, problems, err := ideafiles.Load(source, known)
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func checkFiles(a *app.App, given string, files fileFlags) error {
 			finalText(d.Read, p.Tools().Bind(d.Read))))
 }
 
-// decidersText says which Tools want signed decisions; whether there are keys to check them with, the worker knows.
+// decidersText says which Tools want signed decisions. Only the worker knows whether it has keys to check them.
 func decidersText(idea *ideafile.Idea) string {
 	var names []string
 	for _, t := range idea.Tools {
@@ -99,7 +99,7 @@ func decidersText(idea *ideafile.Idea) string {
 		diag.FirstNamesAndCount(names))
 }
 
-// finalText names the Tools without an undo, where the file or a Go function declares that of any.
+// finalText names the Tools without an undo, if the file or a Go function declares an undo for any Tool.
 func finalText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
 	var names []string
 	anyDeclared := false
@@ -119,7 +119,7 @@ func finalText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
 // shownTools is how many Tools are listed one by one.
 const shownTools = 40
 
-// runnersText says what runs each Tool; of very many, how many there are of each kind.
+// runnersText says what runs each Tool. For more than shownTools, it gives the number of Tools of each kind.
 func runnersText(d *ideafiles.Definition, known ideafiles.Tools) string {
 	words := map[ideafile.ToolKind]string{ideafile.KindGo: "a Go function", ideafile.KindHTTP: "an HTTP request",
 		ideafile.KindMCP:      "an MCP server",

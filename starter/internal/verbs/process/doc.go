@@ -1,3 +1,3 @@
-// Package process holds the verbs that start processes and look at them as a whole: run, fork, simulate, check, watch,
-// list and result. One file is one verb; launch.go is what those that start have in common.
+// Package process holds the verbs that start processes and look at them as a whole: run, fork, undo, simulate, check,
+// watch, list, result and schedule. Each verb has a file; launch.go holds what the starting verbs have in common.
 package process

@@ -6,7 +6,7 @@ import (
 	"processidea/client/ideafiles"
 )
 
-// fileFlags are the files that a command line names beside the Idea file.
+// fileFlags are the flags that name files beside the Idea file.
 type fileFlags struct{ instances, key, replies string }
 
 func (f *fileFlags) add(c *cobra.Command) {

@@ -19,15 +19,14 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// forkOptions is a command line of fork.
+// forkOptions holds the flags of fork.
 type forkOptions struct {
 	launchOptions
 	of      string // the process
 	at      int    // the number of its Idea
 	replies string
 	changes ideafiles.Changes
-	// undo has what the other process did after the Idea taken back first, at the wish of by; yes has answered whether
-	// to.
+	// undo first takes back what the other process did after the Idea, on behalf of by. yes skips the question.
 	undo, yes bool
 	by        client.By
 }
@@ -107,7 +106,7 @@ func runFork(ctx context.Context, a *app.App, o forkOptions) error {
 	return launch(ctx, a, p, d, o.launchOptions)
 }
 
-// prepareFork makes what the process starts from: what is wrong is said before anything starts.
+// prepareFork makes the definition to start from. It reports errors before anything starts.
 func prepareFork(ctx context.Context, a *app.App, p server.Place, o *forkOptions) (*ideafiles.Definition, error) {
 	if err := o.validate(p); err != nil {
 		return nil, err
@@ -151,7 +150,7 @@ func forkedIdea(ctx context.Context, p server.Place, o *forkOptions) (jsonval.Ob
 	return o.changes.Apply(idea)
 }
 
-// warnOfFork says what the new process takes up, and what it shares with the other.
+// warnOfFork says what the new process continues, and what it shares with the other.
 func warnOfFork(a *app.App, o *forkOptions, d *ideafiles.Definition) {
 	e := client.EffectsOf(d.Read)
 	if e.AskedAgain > 0 {

@@ -15,12 +15,12 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// reportProblems says what is wrong with what the process starts from, and who will answer.
+// reportProblems reports what is wrong with the definition to start from, and says who will answer Requests.
 func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problems diag.Problems, record string) error {
 	if len(problems.Errors()) > 0 {
 		return &client.InvalidError{Source: d.Source.Given, Problems: problems}
 	}
-	// check tells of those
+	// The verb check reports strictness warnings.
 	a.PrintProblems(d.Source.Given, slices.DeleteFunc(slices.Clone(problems), check.IsStrictnessWarning))
 	if d.Read.Simulation != nil {
 		return exit.Usagef(
@@ -45,7 +45,7 @@ func reportProblems(a *app.App, p server.Place, d *ideafiles.Definition, problem
 	return nil
 }
 
-// latentTools are those whose results the LLM writes.
+// latentTools names the Tools whose results the LLM writes.
 func latentTools(p server.Place, d *ideafiles.Definition) (names []string) {
 	bindings := p.Tools().Bind(d.Read)
 	for _, t := range d.Read.Tools {

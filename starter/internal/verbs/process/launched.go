@@ -19,7 +19,7 @@ import (
 	"processidea/starter/internal/terminal"
 )
 
-// launchedProcess is one process, started or found.
+// launchedProcess is a process that was started or found running.
 type launchedProcess struct {
 	*app.App
 	session    *server.Session
@@ -41,7 +41,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 		return l.printDetached(ctx)
 	}
 	inputs := ownInputs(l.definition.Read)
-	l.definition = nil // it may be large, and the process has it now
+	l.definition = nil // it may be large, and is not needed any more
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
 		l.Note("%s stays as it is; to continue: %s", l.process.ID(), l.commandLine())
@@ -55,7 +55,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	return l.Finish(result, inputs)
 }
 
-// resume lets a process go on that was found paused, where that is asked for.
+// resume resumes a process that was found paused, if --resume was given.
 func (l *launchedProcess) resume(ctx context.Context) error {
 	if !l.options.resume || !l.process.Attached() {
 		return nil
@@ -111,8 +111,8 @@ func (l *launchedProcess) announce() {
 	}
 }
 
-// printDetached prints the current status, and waits for nothing. A process that has just started has only its
-// instances; of many that are at work people need no table.
+// printDetached prints the current status and waits for nothing. A new process has only its instances to show. For many
+// instances at work, people get one line instead of a table.
 func (l *launchedProcess) printDetached(ctx context.Context) error {
 	tokens := l.definition.Read.InstanceTokens()
 	if l.process.Attached() {
@@ -137,8 +137,8 @@ func (l *launchedProcess) printDetached(ctx context.Context) error {
 	return l.Finish(result, ownInputs(l.definition.Read))
 }
 
-// follow waits for the process. When the program goes away whose server was used, the process goes on at the next one,
-// which may be this.
+// follow waits for the process. If the program that ran the server ends, the process goes on at the next server, which
+// may run in this program.
 func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	var over <-chan time.Time
 	if l.options.wait > 0 {
@@ -146,7 +146,7 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	}
 	person := terminal.NewPerson(l.In, l.Err, l.process, app.UserName(), app.GroupsOr(l.options.groups))
 	if person != nil {
-		person.Key, _ = app.SigningKey("") // run has looked at it
+		person.Key, _ = app.SigningKey("") // run has already checked the key
 	}
 	for {
 		f := terminal.Follower{
@@ -167,7 +167,7 @@ func (l *launchedProcess) follow(ctx context.Context) (loop.Result, error) {
 	}
 }
 
-// reopenSession opens another session, after the program went away whose server was used.
+// reopenSession opens another session after the program that ran the server has ended.
 func (l *launchedProcess) reopenSession(ctx context.Context) error {
 	p := l.session.Place
 	l.session.Close()
@@ -179,7 +179,7 @@ func (l *launchedProcess) reopenSession(ctx context.Context) error {
 	return nil
 }
 
-// commandLine is what goes on with the process.
+// commandLine is the command that continues the process.
 func (l *launchedProcess) commandLine() string {
 	words := []string{print.Program}
 	for _, arg := range os.Args[1:] {

@@ -56,7 +56,7 @@ func listText(processes []client.Summary, width int) string {
 	return print.Table(columns, width)
 }
 
-// waitsFor says why a process is paused, how many decisions it waits for, and that it did not answer.
+// waitsFor says why a process is paused, how many decisions it waits for, or that it did not answer.
 func waitsFor(p client.Summary) string {
 	waiting := slices.Clone(p.Waiting)
 	for _, h := range p.HeldUp {
@@ -76,5 +76,5 @@ func waitsFor(p client.Summary) string {
 	return print.Compact(strings.Join(waiting, "; "), maxReasonWidth)
 }
 
-// maxReasonWidth is the most characters of what a process waits for; list --json has all.
+// maxReasonWidth bounds the text of waitsFor, in characters; list --json has all of it.
 const maxReasonWidth = 90

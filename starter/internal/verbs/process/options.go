@@ -19,19 +19,19 @@ import (
 type launchOptions struct {
 	id     string
 	idSet  bool   // the command line names the id
-	record string // the file that takes what the LLM says; empty: none does
+	record string // the file that records the LLM's replies; empty: no recording
 	detach bool
 	wait   time.Duration // 0: until the end
-	// llmWait is how long an LLM's server may be away that has never answered the process; 0: for ever.
+	// llmWait is how long an LLM's server that has never answered the process may be unreachable; 0: for ever.
 	llmWait time.Duration
 	groups  []string // the groups of the person who decides at the terminal
 	server  server.Hosting
-	// withSolution takes up the Calls of the Idea's solution.
+	// withSolution runs the Calls of the Idea's solution.
 	withSolution bool
-	resume       bool // where it is paused
-	// planFirst has the process hold its Plans until a person has approved them.
+	resume       bool // resume the process if it is paused
+	// planFirst makes each Plan wait until a person has approved it.
 	planFirst bool
-	// forkOf is the process of whose Idea it is a fork.
+	// forkOf is the id of the process that this one is forked from.
 	forkOf string
 }
 
@@ -67,7 +67,7 @@ func (o *launchOptions) applyTo(d *ideafiles.Definition) {
 	d.Read, _ = ideafile.ReadIdea(d.Idea)
 }
 
-// validate refuses flags that cannot be meant.
+// validate refuses invalid combinations of flags.
 func (o *launchOptions) validate(p server.Place) error {
 	if o.idSet {
 		if err := client.ValidateID(o.id); err != nil {

@@ -41,14 +41,15 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	return a.Finish(r, inputsOf(ctx, a, p, r))
 }
 
-// inputsOf gives the own inputs of a process's instances, for a table that people read.
+// inputsOf returns the instances' own inputs for a table that people read. It is nil with --json, and below two
+// instances.
 func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result) jsonval.Object {
 	if a.JSON || len(r.Instances) < 2 {
 		return nil
 	}
 	idea, err := p.Idea(ctx)
 	if err != nil {
-		return nil // the table goes without
+		return nil // the table does without
 	}
 	return ownInputs(idea)
 }

@@ -48,7 +48,7 @@ A second run with the same id and files attaches to the process, at work or ende
 // run starts a process or attaches to it, and waits.
 func run(ctx context.Context, a *app.App, given string, files fileFlags, o launchOptions) error {
 	if _, err := app.SigningKey(""); err != nil {
-		return err // before anything is started that it is wanted for
+		return err // a bad key must stop the command before anything starts
 	}
 	p, err := a.Place()
 	if err != nil {
@@ -61,7 +61,7 @@ func run(ctx context.Context, a *app.App, given string, files fileFlags, o launc
 	return launch(ctx, a, p, d, o)
 }
 
-// prepareRun reads and checks everything that the process starts from: what is wrong is said before anything starts.
+// prepareRun reads and checks everything that the process starts from. It reports errors before anything starts.
 func prepareRun(a *app.App, p server.Place, given string, files fileFlags,
 	o *launchOptions) (*ideafiles.Definition, error) {
 	if err := o.validate(p); err != nil {

@@ -16,7 +16,7 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// Schedule makes, lists and ends schedules: what starts processes by the clock.
+// Schedule makes, lists and ends schedules, which start processes by the clock.
 func Schedule(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schedule",
@@ -131,7 +131,7 @@ func schedulesText(list []schedules.Schedule, width int) string {
 	return print.Table(columns, width)
 }
 
-// scheduleVerb does something with a schedule.
+// scheduleVerb makes a verb that applies do to a schedule.
 func scheduleVerb(a *app.App, name, short string,
 	do func(s *schedules.Schedules, ctx context.Context, id, note string) error) *cobra.Command {
 	note := ""

@@ -20,7 +20,7 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// simulateOptions is a command line of simulate.
+// simulateOptions holds the flags of simulate.
 type simulateOptions struct {
 	files   fileFlags
 	schemas bool
@@ -29,7 +29,7 @@ type simulateOptions struct {
 	wait    time.Duration
 }
 
-// Simulate tries a process out without touching anything.
+// Simulate runs a process without touching anything outside.
 func Simulate(a *app.App) *cobra.Command {
 	var o simulateOptions
 	c := app.Verb("simulate FILE|FOLDER", "Try a process out without touching anything",
@@ -55,7 +55,7 @@ files are thrown away; --keep keeps them in a folder, for the other verbs to rea
 	return c
 }
 
-// runSimulate runs a process with every Tool played, and reports what it came to.
+// runSimulate runs a process with simulated Tools, and reports the outcome.
 func runSimulate(ctx context.Context, a *app.App, given string, o simulateOptions) error {
 	if err := o.validate(a); err != nil {
 		return err
@@ -87,7 +87,7 @@ func runSimulate(ctx context.Context, a *app.App, given string, o simulateOption
 	return printSimulation(a, report)
 }
 
-// validate refuses flags that cannot be meant: a simulation never comes near the folder of real processes.
+// validate refuses invalid flags: a simulation must never use the folder of real processes.
 func (o simulateOptions) validate(a *app.App) error {
 	switch {
 	case a.Data != "":
@@ -112,7 +112,7 @@ func (o simulateOptions) validate(a *app.App) error {
 	return nil
 }
 
-// introduceSimulation says who plays, and what was made up before anything began.
+// introduceSimulation says who plans, who plays the Tools, and what was made up beforehand.
 func introduceSimulation(a *app.App, made *simulation.Prepared) {
 	plans := map[string]string{ideafile.FakedByLLM: "the LLM plans",
 		ideafile.RecordedReplies: "recorded replies plan, " + made.Source.Replies,
@@ -130,7 +130,7 @@ func introduceSimulation(a *app.App, made *simulation.Prepared) {
 	}
 }
 
-// simulationPlace is a place of the simulation's own: no server and no store that anything real is in.
+// simulationPlace returns a place only for the simulation, with a server and a store that nothing real uses.
 func simulationPlace(a *app.App, keep string) (p server.Place, tidy func(), err error) {
 	tidy = func() {}
 	if keep == "" {

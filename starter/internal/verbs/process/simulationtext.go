@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	maxGraphLines = 80 // lines of a graph that are printed for people
-	maxOpenLines  = 20 // lines of what stayed open
+	maxGraphLines = 80 // lines of a graph printed for people
+	maxOpenLines  = 20 // lines about what stayed open
 )
 
-// printSimulation prints a report, and gives the error that stands for its exit code.
+// printSimulation prints a report, and returns the error for its exit code.
 func printSimulation(a *app.App, r *simulation.Report) error {
 	var err error
 	if a.JSON {
@@ -35,7 +35,7 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 	return nil
 }
 
-// simulationText is what a report says to people behind the result.
+// simulationText is the text that follows the Result in a report for people.
 func simulationText(r *simulation.Report) string {
 	var b strings.Builder
 	b.WriteString("\nsimulated: no tool, server or person was asked; States and output are made up\n")

@@ -22,15 +22,15 @@ import (
 	"processidea/starter/internal/server"
 )
 
-// undoOptions is a command line of undo.
+// undoOptions holds the flags of undo.
 type undoOptions struct {
 	launchOptions
-	of, as      string // the process, and that which takes it back
+	of, as      string // the process, and the process that takes it back
 	choice      undo.Choice
 	by          client.By
 	dryRun, yes bool
 	review      bool
-	beforeFork  bool // nothing is said of what went well, and to have nothing to take back is well too
+	beforeFork  bool // undo is part of fork: success is not reported, and having nothing to take back is no error
 }
 
 // Undo takes back what a process did.
@@ -90,7 +90,7 @@ one Call with all that read from it. Without them, all is taken back.`,
 	return c
 }
 
-// UndoAll takes back all that an ended process did; yes has answered whether to.
+// UndoAll takes back all that an ended process did. yes skips the question.
 func UndoAll(ctx context.Context, a *app.App, id string, by client.By, yes bool) error {
 	return undoProcess(ctx, a, undoOptions{
 		launchOptions: launchOptions{server: server.Hosting{Worker: true}}, of: id, by: by, yes: yes,
@@ -118,7 +118,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 		return a.Show(u, text)
 	}
-	if !o.yes && !o.beforeFork && !a.CanAsk() { // before anything is paused
+	if !o.yes && !o.beforeFork && !a.CanAsk() { // refuse before anything is paused
 		return exit.Usagef("undo %s: nothing was undone: repeat with --yes to undo it, or with --dry-run to see what "+
 			"that would do", o.of)
 	}
@@ -143,7 +143,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 		}
 	}
 	if paused {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have gone
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), serverTimeout) // the person may have interrupted
 		defer cancel()
 		if session.GiveUpUndo(ctx, o.of, options) == nil {
 			a.Note("nothing of %s is taken back: it goes on", o.of)
@@ -152,7 +152,7 @@ func undoProcess(ctx context.Context, a *app.App, o undoOptions) error {
 	return err
 }
 
-// agreedUndo shows what is to be taken back, and asks; nil: nothing is.
+// agreedUndo shows what is to be taken back, and asks. It returns nil if there is nothing to take back.
 func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options client.UndoOptions) (
 	u *client.Undoing, err error) {
 	u, err = l.session.PlanUndo(ctx, o.of, options)
@@ -163,7 +163,7 @@ func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options
 		err = l.Print(undoPlanText(u))
 	case !u.IsNothing():
 	case !o.beforeFork:
-		_, err = l.session.StartUndo(ctx, u) // says so
+		_, err = l.session.StartUndo(ctx, u) // its error says that there is nothing to undo
 		return nil, err
 	default:
 		if len(u.Cannot) > 0 {
@@ -181,7 +181,7 @@ func (l *launchedProcess) agreedUndo(ctx context.Context, o undoOptions, options
 	return u, nil
 }
 
-// undo has taken back what was agreed to.
+// undo takes back what was agreed to.
 func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOptions) (err error) {
 	if l.process, err = l.session.StartUndo(ctx, u); err != nil {
 		return err
@@ -207,7 +207,7 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 	return l.Finish(result, nil)
 }
 
-// underWayText says what a process at work has not taken back yet.
+// underWayText says that a running process is still taking back, and what it waits for.
 func underWayText(u *client.Undoing) string {
 	text := u.As + ": it takes back still; it is paused"
 	if len(u.Waits) > 0 {
@@ -217,7 +217,7 @@ func underWayText(u *client.Undoing) string {
 	return print.Printable(text) + "\n"
 }
 
-// undoBeforeFork takes back what a process did after the Idea that it is forked at.
+// undoBeforeFork takes back what a process did after the Idea at which it is forked.
 func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 	if o.by.Name = cmp.Or(o.by.Name, app.UserName()); o.by.Reason == "" {
 		return exit.Usagef("fork %s --undo: --reason is missing: say why, for the record", o.of)
@@ -229,7 +229,8 @@ func undoBeforeFork(ctx context.Context, a *app.App, o forkOptions) error {
 	})
 }
 
-// planUndo tells what would be taken back. Where no server answers soon, the store tells that, but not who would do it.
+// planUndo returns what would be taken back. If no server answers in time, it reads that from the store, which does not
+// know which process would do it.
 func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) (u *client.Undoing, err error) {
 	asking, cancel := context.WithTimeout(ctx, serverTimeout)
 	defer cancel()
@@ -247,10 +248,10 @@ func planUndo(ctx context.Context, a *app.App, id string, o client.UndoOptions) 
 	})
 }
 
-// serverTimeout is how long it is waited for a server to say whether a process is at work.
+// serverTimeout is the maximum wait for a server that knows whether a process is at work.
 const serverTimeout = 5 * time.Second
 
-// agreeToUndo asks whether Calls are to be taken back; an error: they are not.
+// agreeToUndo asks whether to take Calls back. It returns an error unless the answer is yes.
 func agreeToUndo(a *app.App, u *client.Undoing, yes bool) error {
 	if yes {
 		return nil
@@ -292,7 +293,7 @@ func undoPlanText(u *client.Undoing) string {
 	return b.String()
 }
 
-// notUndoneTexts says of each Call why it is not taken back.
+// notUndoneTexts says for each Call why it is not taken back.
 func notUndoneTexts(list []undo.NotUndone) (names []string) {
 	for _, l := range list {
 		names = append(names, l.Did.Name()+": "+l.Because)
@@ -300,7 +301,7 @@ func notUndoneTexts(list []undo.NotUndone) (names []string) {
 	return names
 }
 
-// writeSteps lists steps, and below one that takes a process back those within.
+// writeSteps lists steps. A step that takes a process back is followed by that process's steps, indented.
 func writeSteps(b *strings.Builder, steps []undo.Step, indent string) {
 	for _, s := range steps {
 		if s.DelegateUndo == nil {

@@ -14,7 +14,7 @@ import (
 	"processidea/store/signing"
 )
 
-// addKey adds a public key that somebody else has made, such as a passkey, to those that workers trust.
+// addKey adds a public key that somebody else has made, such as a passkey, to the keys that workers trust.
 func addKey(a *app.App) *cobra.Command {
 	var groups []string
 	var deciders string
@@ -70,7 +70,7 @@ func addPublicKey(a *app.App, file string, groups []string, deciders string) err
 	return nil
 }
 
-// describeKey tells for whom a key speaks.
+// describeKey says which person and groups a key speaks for.
 func describeKey(k *signing.Key) string {
 	text := "the key " + k.ID + " of " + strings.Join(k.People, ", ")
 	if len(k.Groups) > 0 {

@@ -14,7 +14,7 @@ import (
 	"processidea/worker/codecserver"
 )
 
-// tokenVariable holds the bearer token of the codec server. It is no flag: flags are seen by everybody on the machine.
+// tokenVariable names the codec server's bearer token. It is not a flag, since all users of the machine can see flags.
 const tokenVariable = "PROCESSIDEA_CODEC_TOKEN"
 
 // Codec serves payloads to the Temporal UI.

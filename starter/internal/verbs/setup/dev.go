@@ -51,7 +51,7 @@ func runDev(ctx context.Context, a *app.App, h server.Hosting) error {
 	return nil
 }
 
-// introduceServer says where the server is; as JSON that is the verb's result.
+// introduceServer says where the server is. With --json, that is the verb's result.
 func introduceServer(a *app.App, s *server.Session, h server.Hosting) error {
 	n, _ := s.Place.RunningServer()
 	if a.JSON {

@@ -1,2 +1,2 @@
-// Package setup holds the verbs for those who run and equip the program: dev, codec, keys and tools import.
+// Package setup holds the verbs that set up and run the program: init, dev, worker, mcp, codec, keys, tools and schema.
 package setup

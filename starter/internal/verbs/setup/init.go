@@ -14,7 +14,7 @@ import (
 	"processidea/starter/internal/scaffold"
 )
 
-// Init writes a first process of one's own.
+// Init writes the files of a user's first process.
 func Init(a *app.App) *cobra.Command {
 	var checkout, table string
 	var withoutGo, http bool
@@ -65,7 +65,7 @@ NAME.`,
 	return c
 }
 
-// findCheckout looks for the checkout that a Go program is made from; where none is named, there need be none.
+// findCheckout finds the checkout for a Go program. A named one must exist; without one there is just no Go program.
 func findCheckout(a *app.App, o *scaffold.Options, named string) (err error) {
 	if named != "" {
 		if o.Checkout, err = filepath.Abs(named); err == nil {
@@ -93,7 +93,7 @@ func printInit(a *app.App, o scaffold.Options, files []scaffold.File) error {
 	}
 	run, test := o.Program+" run .", ""
 	switch {
-	case o.HTTP: // its servers are still to be named
+	case o.HTTP: // its servers must be named first
 		run = o.Program + " simulate ."
 	case o.Checkout != "":
 		run, test = "go run . run .", "; go test ."

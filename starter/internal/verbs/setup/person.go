@@ -48,8 +48,8 @@ func newPersonKey(a *app.App, person string, groups []string, out, deciders stri
 	return keepKey(a, k, person, signing.KeyVariable, out, deciders)
 }
 
-// keepKey writes a private key to a file, and its public half to the JWKS. variable is the one that names the file
-// where it is used.
+// keepKey writes a private key to a file, and its public half to the JWKS. variable is the environment variable that
+// names the key file where it is used.
 func keepKey(a *app.App, k *signing.PrivateKey, person, variable, out, deciders string) error {
 	public, err := k.Public()
 	if err != nil {
@@ -61,7 +61,7 @@ func keepKey(a *app.App, k *signing.PrivateKey, person, variable, out, deciders 
 		}
 	}
 	var list []byte
-	if deciders != "" { // read before anything is written
+	if deciders != "" { // read it before anything is written
 		if list, err = withKey(deciders, public); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func keepKey(a *app.App, k *signing.PrivateKey, person, variable, out, deciders 
 	return a.Print(string(public) + "\n")
 }
 
-// defaultKeyFile is where a person's key goes where nobody says otherwise.
+// defaultKeyFile is the file of a person's key if --out names none.
 func defaultKeyFile(person string) (string, error) {
 	dir, err := os.UserConfigDir()
 	if err == nil {
@@ -92,7 +92,7 @@ func defaultKeyFile(person string) (string, error) {
 	return filepath.Join(dir, url.PathEscape(person)+".key"), nil
 }
 
-// writePrivate writes a file that nobody else may read, and none over another.
+// writePrivate writes a new file that nobody else may read. It overwrites no file.
 func writePrivate(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -108,7 +108,7 @@ func writePrivate(name string, data []byte) error {
 	return nil
 }
 
-// withKey gives a JWKS file with one more key.
+// withKey returns the contents of a JWKS file with one more key.
 func withKey(name string, public []byte) ([]byte, error) {
 	jwks := jsonval.Object{"keys": []any{}}
 	data, err := os.ReadFile(name)
@@ -129,7 +129,7 @@ func withKey(name string, public []byte) ([]byte, error) {
 	return []byte(print.Indent(jwks) + "\n"), nil
 }
 
-// replaceFile puts a file in the place of another whole: a worker reads it whenever it changes. A link stays one.
+// replaceFile replaces a file as a whole, since a worker reads it whenever it changes. A link stays a link.
 func replaceFile(name string, data []byte) error {
 	if at, err := filepath.EvalSymlinks(name); err == nil {
 		name = at

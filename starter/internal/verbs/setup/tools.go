@@ -18,7 +18,7 @@ import (
 	"processidea/tools/httptool/openapi"
 )
 
-// Tools makes Tools of what is described elsewhere.
+// Tools makes Tools from descriptions in other formats.
 func Tools(a *app.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "tools",
@@ -57,7 +57,7 @@ DELETE): its Tool has "_approval": true. --approve all asks before every operati
 	return c
 }
 
-// importedTools is tools import --json.
+// importedTools is the output of tools import --json.
 type importedTools struct {
 	Tools   map[string]any    `json:"tools"`
 	Notes   []string          `json:"notes"`
@@ -104,7 +104,7 @@ func toolsText(a *app.App, r *openapi.Result) ([]byte, error) {
 	return []byte(b.String()), err
 }
 
-// explainImport says what was not taken over, and what the Tools need where the worker runs.
+// explainImport says what was not imported, and what the Tools need where the worker runs.
 func explainImport(a *app.App, file string, r *openapi.Result) {
 	for _, n := range r.Notes {
 		a.Note("import %s: %s", file, n)

@@ -10,7 +10,7 @@ import (
 	"processidea/worker/service"
 )
 
-// Worker is the production worker, as a verb: it has the tools that a program of one's own brings along.
+// Worker is the production worker as a verb. It has the tools that a program of one's own adds.
 func Worker(a *app.App) *cobra.Command {
 	var store string
 	c := service.Command(a.Err, service.WithOwn(a.Additions), service.WithStore(func() string { return store }))
@@ -26,10 +26,10 @@ func Worker(a *app.App) *cobra.Command {
 	return c
 }
 
-// workerAlone finds the worker's name where an example calls it as a program.
+// workerAlone matches the command name worker in an example.
 var workerAlone = regexp.MustCompile(`(?m)^( +(?:[A-Z_]+=\S+ )*)worker`)
 
-// adoptCommand makes a program's command, and those below it, verbs of this one. first is done before each.
+// adoptCommand makes a program's command and its subcommands verbs of this program. first runs before each.
 func adoptCommand(c *cobra.Command, first func() error) {
 	c.Example = workerAlone.ReplaceAllString(c.Example, "${1}starter worker")
 	run := c.RunE

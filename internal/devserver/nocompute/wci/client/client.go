@@ -1,4 +1,4 @@
-// Package client is how the server asks for the compute configurations of worker deployments: it refuses them all.
+// Package client is the server's access to the compute configurations of worker deployments. It refuses them all.
 package client
 
 import (
@@ -13,20 +13,20 @@ import (
 
 // Client is the server's interface to the module. Here no version has a compute configuration.
 type Client interface {
-	// DescribeWorkerControllerInstance answers serviceerror.NotFound; the server then describes the version without a
+	// DescribeWorkerControllerInstance returns serviceerror.NotFound; the server then describes the version without a
 	// compute configuration.
 	DescribeWorkerControllerInstance(context.Context, *namespace.Namespace, *deploymentpb.WorkerDeploymentVersion,
 	) (*iface.QueryDescribeWorkerControllerInstanceResponse, []byte, error)
-	// ValidateWorkerControllerInstanceSpec answers serviceerror.InvalidArgument.
+	// ValidateWorkerControllerInstanceSpec returns serviceerror.InvalidArgument.
 	ValidateWorkerControllerInstanceSpec(ctx context.Context, ns *namespace.Namespace,
 		version *deploymentpb.WorkerDeploymentVersion, identity string,
 		upsert map[string]iface.ScalingGroupSpecUpdate, remove []string) error
-	// UpdateWorkerControllerInstance answers serviceerror.InvalidArgument, which the server does not try again.
+	// UpdateWorkerControllerInstance returns serviceerror.InvalidArgument, which the server does not retry.
 	UpdateWorkerControllerInstance(ctx context.Context, ns *namespace.Namespace,
 		version *deploymentpb.WorkerDeploymentVersion, token []byte, identity string,
 		upsert map[string]iface.ScalingGroupSpecUpdate, remove []string,
 	) (*iface.UpdateWorkerControllerInstanceResponse, error)
-	// DeleteWorkerControllerInstance has nothing to delete: the server calls it for every version that goes.
+	// DeleteWorkerControllerInstance has nothing to delete. The server calls it for every version that it deletes.
 	DeleteWorkerControllerInstance(ctx context.Context, ns *namespace.Namespace,
 		version *deploymentpb.WorkerDeploymentVersion, identity string) error
 }

@@ -1,4 +1,4 @@
-// Package workercomponent has the part of the server's worker role that would scale workers: none.
+// Package workercomponent stands in for the part of the server's worker role that would scale workers. It does nothing.
 package workercomponent
 
 import "go.uber.org/fx"

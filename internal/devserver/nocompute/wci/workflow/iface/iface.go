@@ -1,4 +1,4 @@
-// Package iface has the server's types for compute configurations.
+// Package iface declares the server's types for compute configurations.
 package iface
 
 import (
@@ -16,7 +16,7 @@ type (
 	ComputeProviderType string
 	// ScalingAlgorithmType names the rule for how many workers there would be.
 	ScalingAlgorithmType string
-	// ValidationResult is how a check ended.
+	// ValidationResult is the outcome of a check.
 	ValidationResult string
 
 	// ComputeProviderSpec is a provider and its settings.
@@ -32,7 +32,7 @@ type (
 		Config           *commonpb.Payload
 	}
 
-	// ScalingGroupSpec is how workers for some types of tasks would be started. Scaling may be nil.
+	// ScalingGroupSpec says how workers for some types of tasks would be started. Scaling may be nil.
 	ScalingGroupSpec struct {
 		TaskTypes []enumspb.TaskQueueType
 		Compute   ComputeProviderSpec
@@ -50,7 +50,7 @@ type (
 		ScalingGroupSpecs map[string]ScalingGroupSpec
 	}
 
-	// ValidationStatus is when a compute configuration was last checked, and what came of it.
+	// ValidationStatus says when a compute configuration was last checked, and with which outcome.
 	ValidationStatus struct {
 		LastValidationTime time.Time
 		Status             ValidationResult
