@@ -44,10 +44,10 @@ type callSender struct {
 	slots     chan struct{}
 	senders   sync.WaitGroup
 
-	mu      sync.Mutex
-	batches map[string]*callBatch // by token
-	gone    []string              // tokens of instances whose workflows are gone
-	err     error                 // the first
+	mu         sync.Mutex
+	batches    map[string]*callBatch // by token
+	goneTokens []string              // tokens of instances whose workflows are gone
+	err        error                 // the first
 }
 
 // instanceStartState is what is known about the start of the instances. A workflow that is not found has either not
@@ -226,7 +226,7 @@ func (c *callSender) isPendingChild(id string) bool {
 func (c *callSender) markGone(token string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.gone = jsonval.AppendNew(c.gone, token)
+	c.goneTokens = jsonval.AppendNew(c.goneTokens, token)
 }
 
 func isNotFound(err error) bool {
@@ -239,5 +239,5 @@ func (c *callSender) waitUntilDelivered() (gone []string, err error) {
 	c.senders.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Sorted(slices.Values(c.gone)), c.err
+	return slices.Sorted(slices.Values(c.goneTokens)), c.err
 }

@@ -26,14 +26,14 @@ type WaitingCount struct {
 type WaitingCounter struct {
 	client *Client
 	mu     sync.Mutex
-	known  map[string]knownWaiting
+	known  map[string]cachedWaiting
 	tools  map[string]bool // every Tool whose Calls have ever waited
 }
 
-type knownWaiting struct {
-	listed string // the process's search attribute for the number of waiting Calls
-	at     time.Time
-	list   []Approval
+type cachedWaiting struct {
+	attributeCount string // the process's search attribute for the number of waiting Calls
+	at             time.Time
+	list           []Approval
 }
 
 // waitingTTL is how long the answer of a process is used: a query is a billed Action of Temporal Cloud.
@@ -41,7 +41,7 @@ const waitingTTL = 5 * time.Minute
 
 // NewWaitingCounter makes a counter that has queried no process yet.
 func (c *Client) NewWaitingCounter() *WaitingCounter {
-	return &WaitingCounter{client: c, known: map[string]knownWaiting{}, tools: map[string]bool{}}
+	return &WaitingCounter{client: c, known: map[string]cachedWaiting{}, tools: map[string]bool{}}
 }
 
 // Count counts by Tool. It returns 0 for a Tool that no longer waits for anybody.
@@ -86,19 +86,19 @@ func (w *WaitingCounter) ask(ctx context.Context, infos []*workflowpb.WorkflowEx
 		w.mu.Lock()
 		before, known := w.known[id]
 		w.mu.Unlock()
-		if known && before.listed == listed && time.Since(before.at) < waitingTTL {
+		if known && before.attributeCount == listed && time.Since(before.at) < waitingTTL {
 			return nil
 		}
 		v, err := w.client.Process(id).queryWaiting(ctx)
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if err == nil { // otherwise its last answer stays
-			w.known[id] = knownWaiting{listed, time.Now(), v.Approvals}
+			w.known[id] = cachedWaiting{listed, time.Now(), v.Approvals}
 		}
 		return nil
 	})
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.known, func(id string, _ knownWaiting) bool { return !open[id] })
+	maps.DeleteFunc(w.known, func(id string, _ cachedWaiting) bool { return !open[id] })
 	return err
 }

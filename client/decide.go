@@ -123,8 +123,8 @@ func (p *Process) refusedError(d Decision, why error) error {
 	return &RefusedError{Process: p.id, Signal: d.Kind, Call: d.Call, Reason: why.Error()}
 }
 
-// instanceOf returns the workflow id of the instance in a Call's id, in either spelling. It fails if there is no such
-// instance. A process that does not answer counts as not split.
+// instanceOf returns the workflow id of the instance that a Call's id names, as ⑬ or as 13. It fails if there is no
+// such instance. A process that does not answer counts as not split.
 func (p *Process) instanceOf(ctx context.Context, call string) (string, error) {
 	v, _ := p.Status(ctx)
 	id, known := p.instanceIn(v, call)

@@ -148,7 +148,7 @@ func (c *Chain) addUndoneCallErrors(ctx context.Context, fork jsonval.Object, at
 		if slices.Sort(reported[one]); reported[one][0] != "" {
 			e.Instances = reported[one]
 		}
-		fork["context"] = append(jsonval.AsList(fork["context"]), e.Message())
+		fork["context"] = append(jsonval.AsList(fork["context"]), e.ContextMessage())
 	}
 	return nil
 }

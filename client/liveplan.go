@@ -42,7 +42,7 @@ func (p *Process) planOfProcess(ctx context.Context) (d *PlanDrawing, ids []stri
 	var now protocol.PlanProgress
 	d, err = &PlanDrawing{}, p.client.query(ctx, p.id, protocol.QueryPlan, &now)
 	for _, c := range now.Calls {
-		d.Calls, d.Statuses, ids = append(d.Calls, c.Written.RawValue()), append(d.Statuses, c.Statuses),
+		d.Calls, d.Statuses, ids = append(d.Calls, c.Written.AsWritten()), append(d.Statuses, c.Statuses),
 			append(ids, c.CallID)
 	}
 	return d, ids, err

@@ -29,7 +29,7 @@ func ClientOptions(o client.Options, store *blobs.Store) client.Options {
 	}
 	o.ExternalStorage = store.ExternalStorage()
 	o.ConnectionOptions.DialOptions = slices.Concat(
-		[]grpc.DialOption{recoverOption(), retryRefused()}, o.ConnectionOptions.DialOptions,
+		[]grpc.DialOption{panicsAsErrors(), retryRefused()}, o.ConnectionOptions.DialOptions,
 		[]grpc.DialOption{ASCIIHeaders(), guardOption(store.Keys(), o.Logger), plainErrorsOption()})
 	if o.ConnectionOptions.GrpcCompression == nil && onThisMachine(o.HostPort) {
 		o.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

@@ -10,9 +10,9 @@ import (
 	"processidea/internal/safego"
 )
 
-// recoverOption turns a panic in a request's interceptors into an error of that request. The SDK polls for tasks on
+// panicsAsErrors turns a panic in a request's interceptors into an error of that request. The SDK polls for tasks on
 // goroutines that recover no panic.
-func recoverOption() grpc.DialOption {
+func panicsAsErrors() grpc.DialOption {
 	return grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn,
 		invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		var answered error

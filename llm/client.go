@@ -126,15 +126,15 @@ func (c *Client) Stream(ctx context.Context, r Request) (*Reply, error) {
 	streamErr := reader.streamError()
 	var inStream errInStream
 	if reader.isSilent() && (streamErr == nil || errors.As(streamErr, &inStream)) {
-		return reply, x.silentError(ctx, reader, streamErr)
+		return reply, x.emptyOrBrokenStreamError(ctx, reader, streamErr)
 	}
 	reply.Incomplete = cmp.Or(reader.functionFault(parseErr), x.incompleteFault(reader, parseErr, streamErr))
 	return reply, nil
 }
 
-// silentError returns the error of a server that accepted a Request and then sent no reply: its stream held an error,
-// or just ended (nil).
-func (x *exchange) silentError(ctx context.Context, r *replyReader, inStream error) *Error {
+// emptyOrBrokenStreamError returns the error of a server that accepted a Request and then sent no reply: its stream
+// held an error, or just ended (nil).
+func (x *exchange) emptyOrBrokenStreamError(ctx context.Context, r *replyReader, inStream error) *Error {
 	if inStream == nil && hasErrorMessage(r.stream.strayLines) {
 		inStream = errInStream{string(r.stream.strayLines)}
 	}

@@ -99,7 +99,7 @@ func (x *exchange) classify(err error) *Error {
 		RetryAfter: x.retryAfter()}
 }
 
-// serverErrorRemedy says how to fix an error of the server at the worker; "" if that is unknown.
+// serverErrorRemedy says what to do at the worker about an error that the LLM's server gave; "" if that is unknown.
 func (x *exchange) serverErrorRemedy() string {
 	e, isBatch := x.serverError, x.response != nil && !isStream(x.response.Request)
 	switch {

@@ -15,10 +15,10 @@ import (
 // maxPreamble bounds the prose before a Markdown fence, in bytes.
 const maxPreamble = 4_000
 
-// errPreamble means that a text contained no JSON object.
-type errPreamble struct{ text string }
+// noJSONError means that a text contained no JSON object.
+type noJSONError struct{ text string }
 
-func (e errPreamble) Error() string {
+func (e noJSONError) Error() string {
 	return fmt.Sprintf("it begins with %q", jsonval.Clip(e.text, 60))
 }
 
@@ -93,7 +93,7 @@ func (f *textFilter) onlyThoughts() bool {
 // Close returns an error for a text that has ended before its object began.
 func (f *textFilter) Close() error {
 	if text := strings.TrimSpace(cmp.Or(f.head, f.preamble)); !f.begun && !f.thinking && text != "" {
-		return errPreamble{text}
+		return noJSONError{text}
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func TestATextWithoutABeginningIsNoReply(t *testing.T) {
 	for _, text := range []string{"Sure! {}", "[{}]", "null", "I cannot: {\"calls\":[]}", "```python\n{}", "`{}`",
 		strings.Repeat("So. ", 2000) + "```json\n{}"} {
 		for _, size := range []int{1, 3, 100} {
-			var noObject errPreamble
+			var noObject noJSONError
 			if got, err := filtered(text, size); !errors.As(err, &noObject) || got != "" {
 				t.Errorf("%.60q by %d: %q, %v", text, size, got, err)
 			}

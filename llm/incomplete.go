@@ -45,7 +45,7 @@ func isServerAbort(finish string) bool {
 func (x *exchange) incompleteFault(reader *replyReader, parseErr, streamErr error) *diag.Fault {
 	r := reader.reply
 	var unbounded errUnbounded
-	var preamble errPreamble
+	var preamble noJSONError
 	truncated := errors.Is(parseErr, errTruncated)
 	switch {
 	case r.Refusal != "":

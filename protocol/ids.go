@@ -14,8 +14,8 @@ const anonymousInID = "main"
 const callMark = "~call"
 
 // InstanceID returns the workflow id of an instance. Like all ids here it is ASCII if the process's id is: SDKs put
-// workflow ids into headers, which must be ASCII. Both spellings of a token give the same id, unless the token must be
-// encoded.
+// workflow ids into headers, which must be ASCII. ① and 1, which name the same instance, give the same id, unless the
+// token must be encoded.
 func InstanceID(process, token string) string { return process + "/" + tokenForID(token) }
 
 func tokenForID(token string) string {

@@ -58,8 +58,8 @@ var slackEscape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // text formats the notice as lines for people.
 func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 	name := n.ProcessID
-	if n.IdeaPath != "" {
-		name = n.IdeaPath + " (" + n.ProcessID + ")"
+	if n.ProcessPath != "" {
+		name = n.ProcessPath + " (" + n.ProcessID + ")"
 	}
 	lines := []string{fmt.Sprintf("%s: %s", name, awaitingText(n.AwaitingCount))}
 	lines = append(lines, waitingLines("waits", n.NewlyWaiting, words)...)

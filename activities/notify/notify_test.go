@@ -55,7 +55,7 @@ func sender(t *testing.T, url, format string) *Sender {
 }
 
 var oneNotice = approval.Notices{
-	ProcessID: "p 1", IdeaPath: "refunds", AwaitingCount: 2,
+	ProcessID: "p 1", ProcessPath: "refunds", AwaitingCount: 2,
 	NewlyWaiting: []approval.Notice{{CallID: "1.1@①", Instance: "①", Tool: "refund", Digest: "d",
 		AllowedDecisions: []string{"approve"}}},
 	NewlyDecided: []approval.Notice{{CallID: "1.1@②", Instance: "②", Tool: "refund", DecisionKind: "reject",

@@ -45,20 +45,20 @@ const (
 
 // Report is what a process did.
 type Report struct {
-	Process   string
-	Made      time.Time
-	Check     *chain.Report
-	Ideas     []Idea
-	Picture   template.HTML
-	Calls     int
-	Decisions []Decision
-	Undone    []client.UndoneCall
-	Steps     []string // the outcomes of the steps of instructions
-	States    []State
-	Left      int // instances whose State is not shown
-	Output    *readable.Fact
-	Quality   []string // the results of asking for answers twice
-	Missing   string   // why the report of a broken chain is incomplete
+	Process         string
+	Made            time.Time
+	Check           *chain.Report
+	Ideas           []Idea
+	Picture         template.HTML
+	Calls           int
+	Decisions       []Decision
+	Undone          []client.UndoneCall
+	Steps           []string // the outcomes of the steps of instructions
+	States          []State
+	HiddenInstances int // instances whose State is not shown
+	Output          *readable.Fact
+	Quality         []string // the results of asking for answers twice
+	Missing         string   // why the report of a broken chain is incomplete
 }
 
 // Idea is one Idea of the chain.
@@ -188,7 +188,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 	values, bytes := maxValues, maxTextBytes
 	for n, token := range tokens {
 		if values <= 0 || bytes <= 0 {
-			r.Left = len(tokens) - n
+			r.HiddenInstances = len(tokens) - n
 			break
 		}
 		t := &readable.FactBuilder{Left: min(maxValuesPerState, values), Bytes: bytes,

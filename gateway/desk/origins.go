@@ -100,8 +100,8 @@ func placeBelow(at string, f shown.Format, name string) (string, shown.Format) {
 	return at + stepMark + clipName(title), member
 }
 
-// collectPlaces records the place of each value. A value at several places is marked, since it does not show where an
-// equal value came from.
+// collectPlaces records the place of each value. A value at several places is marked: an equal value could come from
+// any of them.
 func collectPlaces(places map[string]string, at string, f shown.Format, v any, depth int) {
 	const maxPlaces, deepest = 2000, 6
 	if len(places) > maxPlaces || depth > deepest {

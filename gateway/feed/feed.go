@@ -116,7 +116,7 @@ func (f *Feed) join(process string) *watcher {
 	if w == nil {
 		ctx, cancel := context.WithCancel(context.Background())
 		w = &watcher{feed: f, process: process, source: f.open(process), cancel: cancel,
-			asks: rate.NewLimiter(rate.Every(askEvery), queryBurst), changed: make(chan struct{}),
+			queryLimiter: rate.NewLimiter(rate.Every(askEvery), queryBurst), changed: make(chan struct{}),
 			poke: make(chan struct{}, 1), since: time.Now()}
 		f.watchers[process] = w
 		safego.Go("feed.watch", func() error { w.run(ctx); return nil }, func(err error) {

@@ -18,13 +18,13 @@ import (
 
 // watcher observes one process for all its followers.
 type watcher struct {
-	feed    *Feed
-	process string
-	source  Source
-	cancel  context.CancelFunc
-	poke    chan struct{}
-	since   time.Time     // when the process was last seen
-	asks    *rate.Limiter // bounds the queries, which a hosted server bills
+	feed         *Feed
+	process      string
+	source       Source
+	cancel       context.CancelFunc
+	poke         chan struct{}
+	since        time.Time     // when the process was last seen
+	queryLimiter *rate.Limiter // bounds the queries, which a hosted server bills
 
 	followers int // guarded by the feed's mu
 
@@ -116,7 +116,7 @@ func (w *watcher) poll(ctx context.Context, seen client.Revision) (client.Revisi
 		w.since = time.Now()
 		return now, nil
 	}
-	if !now.Ended && !w.asks.Allow() {
+	if !now.Ended && !w.queryLimiter.Allow() {
 		return seen, nil // a later look notices the change again, and queries when it may
 	}
 	if err := w.feed.limit.Wait(ctx); err != nil {

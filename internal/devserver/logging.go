@@ -16,13 +16,13 @@ import (
 // a fatal error.
 type serverLog struct {
 	out   *slog.Logger
-	fatal *fatal
+	fatal *fatalErrorHandler
 }
 
 var _ log.WithLogger = serverLog{}
 
 func newServerLog(out *slog.Logger) serverLog {
-	return serverLog{out, &fatal{met: make(chan error, 1)}}
+	return serverLog{out, &fatalErrorHandler{met: make(chan error, 1)}}
 }
 
 func (l serverLog) Debug(msg string, tags ...tag.Tag) { l.write(slog.LevelDebug, msg, tags) }
@@ -86,18 +86,18 @@ const (
 	stopping
 )
 
-// fatal decides what a fatal error of the server does. During the start, Start returns it. While the server runs, it
-// ends the program. During the stop, it is ignored.
-type fatal struct {
+// fatalErrorHandler decides what a fatal error of the server does. During the start, Start returns it. While the
+// server runs, it ends the program. During the stop, it is ignored.
+type fatalErrorHandler struct {
 	moment atomic.Int32
 	met    chan error // the first error during the start
 }
 
-func (f *fatal) enter(moment int32) { f.moment.Store(moment) }
+func (f *fatalErrorHandler) enter(moment int32) { f.moment.Store(moment) }
 
 // end never returns. If a running server loses one of its services, the program ends: clients would wait in vain
 // otherwise, and the next server continues from the file.
-func (f *fatal) end(err error) {
+func (f *fatalErrorHandler) end(err error) {
 	switch f.moment.Load() {
 	case running:
 		panic(err)

@@ -45,20 +45,20 @@ func newNeedle(name, value string) needle {
 func (n needle) findInLevel(l *level) []span {
 	var spans []span
 	for _, form := range n.plain {
-		spans = append(spans, n.findForm(l, l.lower, form, nil)...)
+		spans = append(spans, n.findEncoding(l, l.lower, form, nil)...)
 	}
 	for _, form := range n.spaced {
-		spans = append(spans, n.findForm(l, l.spaced, form, nil)...)
+		spans = append(spans, n.findEncoding(l, l.spaced, form, nil)...)
 	}
-	spans = append(spans, n.findForm(l, l.lower, n.hex, nil)...)
+	spans = append(spans, n.findEncoding(l, l.lower, n.hex, nil)...)
 	for _, form := range n.base64 {
-		spans = append(spans, n.findForm(l, l.base64, form, expandBase64Range)...)
+		spans = append(spans, n.findEncoding(l, l.base64, form, expandBase64Range)...)
 	}
 	return spans
 }
 
-// findForm searches for a form in a text of the same length as the level's. widen, if not nil, may extend a match.
-func (n needle) findForm(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
+// findEncoding searches for a form in a text of the same length as the level's. widen, if not nil, may extend a match.
+func (n needle) findEncoding(l *level, text, form string, widen func(text string, from, to int) (int, int)) []span {
 	var spans []span
 	for at := 0; ; {
 		i := strings.Index(text[at:], form)

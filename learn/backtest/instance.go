@@ -44,7 +44,7 @@ type playedCall struct {
 	started  dataflow.ReadyCall // the Call with its parameters, which an Instance forgets at the Call's end
 	unknown  bool               // it runs, and how it ends is unknown
 	result   *outcome
-	approved int // how often it was approved here, without a decision of the past
+	approved int // how often the replay approved it because no decision is on record
 	decided  int
 	// began and ended are moments: all Calls that are ready together begin at the same one.
 	began, ended int

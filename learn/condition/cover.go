@@ -6,10 +6,10 @@ import (
 	"processidea/model/jsonval"
 )
 
-// Cover returns the test that holds in every sample of the class and in as few others as possible; it may still hold in
-// some of them. outside lists the others in which it does not hold, and in which Unless holds. The test is not believed
-// if all k samples of the class could be on its side by chance. With m of n samples on the other side, that is so for
-// C(n-m, k) of the C(n, k) ways to choose the class, for each test that could be written.
+// Cover returns the test that all samples of the class pass, and as few others as possible. outside lists the others
+// that fail it; Unless holds for them. The test is believed only if its success is unlikely to be chance. If m of n
+// samples fail it, chance puts all k samples of the class among the n-m that pass in C(n-m, k) of C(n, k) ways, and
+// each test that could be written is one more attempt.
 func (s Search) Cover() (c *Condition, outside []int, doubt *Doubt) {
 	class, others := s.splitSamples()
 	fields := readFields(s.Samples)

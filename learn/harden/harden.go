@@ -73,7 +73,7 @@ func Harden(runs []past.Run, bindings map[string]ideafile.ToolBinding, template 
 	h.generalizeCalls()
 	h.keepUntriedConditions()
 	h.verifyPlanByReplay()
-	h.dropInvalidParts()
+	h.dropInvalidCallsAndOutput()
 	h.noteSingleSamples()
 	made := &Result{Differences: mergeDifferences(h.differences), Notes: h.notes}
 	if len(h.mergedCalls) == 0 {

@@ -10,9 +10,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// dropInvalidParts drops the Calls, and the output, that the check of the file would refuse. A part that was sound in
-// its own Request need not be sound together with the others, or in all instances.
-func (h *hardener) dropInvalidParts() {
+// dropInvalidCallsAndOutput drops the Calls, and the output, that the check of the file would refuse. A part that was
+// sound in its own Request need not be sound together with the others, or in all instances.
+func (h *hardener) dropInvalidCallsAndOutput() {
 	for len(h.mergedCalls) > 0 {
 		source, plans := h.buildIdea(false), h.dividePlans()
 		first := len(source["context"].([]any)) - len(plans)

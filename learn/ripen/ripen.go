@@ -180,7 +180,8 @@ func (t *tool) factsOf(kind string) []string {
 }
 
 // searchSeparation finds what all samples of the class have in common, and counts the other samples that have it too.
-// It prefers a single test over several tests that separate the samples fully, unless more others than members pass it.
+// A single test that separates the samples fully comes first. Next comes a rough test that all members pass, unless
+// more others than members pass it too, and last a combination of several exact tests.
 func searchSeparation(s condition.Search) (c *condition.Condition, others int, doubt *condition.Doubt) {
 	exact, _ := s.Find()
 	if exact != nil && exact.Size == 1 {

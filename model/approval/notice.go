@@ -50,8 +50,8 @@ func (r NoticeRemark) String() string {
 
 // Notices is one notification about a process.
 type Notices struct {
-	ProcessID string `json:"process"`
-	IdeaPath  string `json:"path,omitempty"`
+	ProcessID   string `json:"process"`
+	ProcessPath string `json:"path,omitempty"`
 	// AwaitingCount is the number of Calls that wait now.
 	AwaitingCount int `json:"awaiting"`
 	// NewlyWaiting are Calls that began to wait and NewlyDecided Calls that stopped waiting since the last

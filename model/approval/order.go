@@ -82,7 +82,7 @@ func (o *StandingOrder) checkID() error {
 	return nil
 }
 
-// orderTexts maps the text keys that every order may have.
+// orderTexts returns, for each key with a text that every order may have, the variable that takes the text.
 func orderTexts(o *StandingOrder, until *string) map[string]*string {
 	texts := actTexts(&o.ID, &o.By, &o.Reason, &o.Account)
 	texts["until"], texts["proof"], texts[actKey] = until, &o.Proof, new(string)

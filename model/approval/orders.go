@@ -139,7 +139,7 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 		o.dropHandled(owner, waits)
 	}
 	for _, p := range waits {
-		people := l.whoApproved(owner, p)
+		people := l.approversPerApproval(owner, p)
 		for _, o := range l {
 			if deputy, untold := o.undeliveredDeputyChange(owner, p, now); untold &&
 				(o.Ended != nil || o.mayDecide(p, starters) || !knows(DeputyChange)) {
@@ -158,8 +158,8 @@ func (l Orders) Cover(owner string, waits []Pending, starters []policy.Identity,
 	return list
 }
 
-// whoApproved lists, for each approval of a Call that is known or under way, the people for whom it counts.
-func (l Orders) whoApproved(owner string, p Pending) (people [][]policy.Identity) {
+// approversPerApproval lists, for each approval of a Call that is known or under way, the people for whom it counts.
+func (l Orders) approversPerApproval(owner string, p Pending) (people [][]policy.Identity) {
 	people = jsonval.Map(p.DecidedSoFar, Vote.Identities)
 	for _, o := range l {
 		if o.To == "" && o.hasApproved(owner, p) && !o.isGiverAmong(people) {

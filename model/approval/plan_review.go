@@ -49,8 +49,8 @@ func CheckPlanDecision(p *Plan, d Decision, starters, causers []policy.Identity,
 // wrote.
 func (p *Plan) checkUndoCallsUnchanged(calls []ideafile.WrittenCall) error {
 	for n, w := range calls {
-		if ideafile.WritesUndo(w.RawValue()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
-			return jsonval.Equal(w.RawValue(), jsonval.EscapeBlobHandles(planned.Written.RawValue()))
+		if ideafile.WritesUndo(w.AsWritten()) && !slices.ContainsFunc(p.Calls, func(planned PlanCall) bool {
+			return jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planned.Written.AsWritten()))
 		}) {
 			return fmt.Errorf("calls[%d]: %s: %s", n, ideafile.UndoesKey, ideafile.OnlyUndoWrites)
 		}
@@ -131,7 +131,7 @@ func (p Plan) Planned() []ideafile.WrittenCall {
 func (p Plan) removedCalls() []ideafile.WrittenCall {
 	return jsonval.Filter(p.Planned(), func(planned ideafile.WrittenCall) bool {
 		return !slices.ContainsFunc(p.Calls,
-			func(c PlanCall) bool { return jsonval.Equal(c.Written.RawValue(), planned.RawValue()) })
+			func(c PlanCall) bool { return jsonval.Equal(c.Written.AsWritten(), planned.AsWritten()) })
 	})
 }
 
@@ -141,7 +141,7 @@ func (p Plan) WithLargeValues(calls []ideafile.WrittenCall) []ideafile.WrittenCa
 	out := slices.Clone(calls)
 	for n, w := range calls {
 		for _, planned := range p.Calls {
-			if jsonval.Equal(w.RawValue(), jsonval.EscapeBlobHandles(planned.Written.RawValue())) {
+			if jsonval.Equal(w.AsWritten(), jsonval.EscapeBlobHandles(planned.Written.AsWritten())) {
 				out[n] = planned.Written
 			}
 		}

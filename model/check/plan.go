@@ -103,7 +103,7 @@ func (p *planChecker) readCall(n int, call ideafile.WrittenCall) *planCall {
 	s.outputLocation = s.jsonPath
 	s.rawCall = call.RawObject()
 	if s.rawCall == nil {
-		p.addCallError(s, s.jsonPath, "a Call is an object, not %s", jsonval.TypeOf(call.RawValue()))
+		p.addCallError(s, s.jsonPath, "a Call is an object, not %s", jsonval.TypeOf(call.AsWritten()))
 		return s
 	}
 	p.resolveInstances(s, call)

@@ -35,7 +35,7 @@ func (i *Instance) Advance() []ReadyCall {
 	for moved := true; moved; {
 		moved = false
 		for _, rec := range i.callRecords {
-			if i.canAnyCallAdvance(rec) {
+			if i.canCallAdvance(rec) {
 				moved = true
 				start = append(start, i.advanceCall(rec)...)
 			}
@@ -59,7 +59,7 @@ func (i *Instance) Advance() []ReadyCall {
 	return start
 }
 
-// advanceCall moves a Call one step. Invariant: canAnyCallAdvance holds, so nothing that the step depends on can change
+// advanceCall moves a Call one step. Invariant: canCallAdvance holds, so nothing that the step depends on can change
 // any more.
 func (i *Instance) advanceCall(rec *CallRecord) []ReadyCall {
 	if rec.phase == resultPending {

@@ -9,10 +9,10 @@ import (
 	"processidea/model/refexpr"
 )
 
-// canAnyCallAdvance reports whether everything is final that decides a Call's next step: to start, to be skipped, or to
+// canCallAdvance reports whether everything is final that decides a Call's next step: to start, to be skipped, or to
 // have its result applied. Because a Call moves only then, the outcome does not depend on the order in which results
 // come back.
-func (i *Instance) canAnyCallAdvance(rec *CallRecord) bool {
+func (i *Instance) canCallAdvance(rec *CallRecord) bool {
 	switch {
 	case i.Undoing != nil && !rec.Key().IsUndo():
 		return false // undo may remove what it reads

@@ -92,7 +92,7 @@ func (i *Instance) acceptResult(rec *CallRecord, value any) {
 		if rec.phase != resultPending {
 			rec.moveTo(resultPending)
 		}
-		if !i.canAnyCallAdvance(rec) {
+		if !i.canCallAdvance(rec) {
 			return
 		}
 	}
@@ -237,7 +237,8 @@ func (i *Instance) writeOf(rec *CallRecord, p jsonval.Path, value any) statelog.
 		Request: rec.Request, Index: rec.Index, WrittenAt: i.Now}
 }
 
-// keepUnwrittenResultKeys keeps on a Call's Record the keys of a result for the whole State that are not written.
+// keepUnwrittenResultKeys saves in a Call's Record those keys of its result that are not written. Only a result for the
+// whole State has such keys.
 func (i *Instance) keepUnwrittenResultKeys(rec *CallRecord, value, written jsonval.Object) {
 	left := jsonval.Object{}
 	for k, v := range jsonval.Sorted(value) {

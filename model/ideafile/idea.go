@@ -16,7 +16,7 @@ const ToolsPath = "$.schema.tools"
 //
 // Invariant: it is immutable. What changes an Idea returns another one.
 type Idea struct {
-	// ProcessPath and Version name the business process that the file describes (`meta.path`, `meta.version`).
+	// ProcessPath and ProcessVersion name the business process that the file describes (`meta.path`, `meta.version`).
 	ProcessPath, ProcessVersion string
 	Config                      Config
 	// Tools is the palette, sorted by name.

@@ -15,7 +15,7 @@ type Quality struct {
 	Recheck float64
 	// Limit is the share of these instances whose answers may differ; below 0: any.
 	Limit float64
-	// HoldsCalls makes the Calls of drawn instances wait for the second answer (`before`).
+	// HoldsCalls (key `before`) makes the Calls of an instance that is asked about twice wait for the second answer.
 	HoldsCalls bool
 	// OnLimit is what happens above the limit: ShrinkRequests, PauseProcess or OnlyReport.
 	OnLimit string

@@ -51,11 +51,11 @@ func ParseWrittenCalls(values []any) []WrittenCall {
 
 // RawWrittenCalls is the inverse of ParseWrittenCalls.
 func RawWrittenCalls(calls []WrittenCall) []any {
-	return jsonval.Map(calls, WrittenCall.RawValue)
+	return jsonval.Map(calls, WrittenCall.AsWritten)
 }
 
-// RawValue returns the Call as it was written; nil for the zero WrittenCall.
-func (w WrittenCall) RawValue() any { return w.rawValue }
+// AsWritten returns the Call as it was written; nil for the zero WrittenCall.
+func (w WrittenCall) AsWritten() any { return w.rawValue }
 
 // RawObject returns the Call's parameters and meta properties; nil if it is no object.
 func (w WrittenCall) RawObject() jsonval.Object { return w.rawObject }

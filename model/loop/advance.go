@@ -30,7 +30,7 @@ func (l *Loop) Advance(now time.Time) (Step, *turn.RequestInput) {
 	l.wakeTime, l.awaitsQuota = time.Time{}, false
 	l.pauseForDisagreement()
 	l.settleDirectPlanInstances()
-	l.settleOrDropWiredOutput()
+	l.endWithOrDropWiredOutput()
 	l.settleReachedGoals()
 	l.takeDirectPlanOutput()
 	l.endSettledInstances()
@@ -74,7 +74,7 @@ func (l *Loop) startRequest() *turn.RequestInput {
 			inst.LastCoveringRequest, inst.Idle = input.RequestNumber, false
 		}
 	}
-	for _, inst := range l.instancesNamedByMessages(input) {
+	for _, inst := range l.instancesThatMayGetCalls(input) {
 		inst.DecidedSinceRequest, inst.RevisedSinceRequest = false, false
 	}
 	return input

@@ -53,7 +53,7 @@ func (l *Loop) ConcludeRequest() *RequestConclusion {
 	if len(req.Questions) == 0 && req.Reply.Complete {
 		l.noteLastReply(req)
 		l.settleInstances(req)
-		l.settleOrDropWiredOutput()
+		l.endWithOrDropWiredOutput()
 	}
 	l.countBadReply(req)
 	if len(c.Calls) == 0 && l.isGoalReached() {
@@ -82,7 +82,7 @@ func (l *Loop) hasRequestEnded() bool {
 		return true
 	}
 	number, mustTell := l.requestInFlight.RequestNumber, l.NeedsCallsFromInstances(l.requestInFlight.Reply)
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.RequestInput) {
+	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		switch {
 		case slices.Contains(l.requestInFlight.Reply.GoneInstances, inst.Token), inst.isGone():
 		case inst.RefusedThroughRequest < number, mustTell && inst.CanReceiveCalls() &&
@@ -153,7 +153,7 @@ func (l *Loop) callsOfRequest(req *llmRequest) (calls map[int]ideafile.WrittenCa
 	for n, call := range req.Reply.Calls {
 		calls[n+1] = call
 	}
-	for _, inst := range l.instancesNamedByMessages(req.RequestInput) {
+	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
 		//workflowcheck:ignore -- a count, and a map again
 		for key, c := range inst.calls {
 			if key.Request != req.RequestNumber {
@@ -177,7 +177,7 @@ func (l *Loop) callsToRedeliver(req *llmRequest) (rest []ResumedCalls) {
 	}
 	covered := l.coveredInstances(req.RequestInput)
 	calls, _ := l.callsOfRequest(req)
-	for _, inst := range l.instancesNamedByMessages(req.RequestInput) {
+	for _, inst := range l.instancesThatMayGetCalls(req.RequestInput) {
 		missing := ResumedCalls{Token: inst.Token, Request: req.RequestNumber}
 		for index, v := range jsonval.Sorted(calls) {
 			key := ideafile.CallKey{Request: req.RequestNumber, Index: index}

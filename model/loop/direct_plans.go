@@ -247,7 +247,7 @@ func (p *InstanceProgress) restoreDirectCall(past turn.RecordedCall) {
 }
 
 // CountResumedDirectPlanCalls counts the Calls that had not ended in the earlier process and that direct Plans resume.
-// askedAgain counts those about which a person is asked again, resumed the others.
+// askedAgain counts those about which a person is asked again; resumed counts the others.
 func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, resumed int) {
 	l.eachRecordedDirectCall(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {

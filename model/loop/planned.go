@@ -52,7 +52,7 @@ func (l *Loop) callsAcceptedInFlight() (list []PlannedCall) {
 	if l.requestInFlight == nil {
 		return nil
 	}
-	for _, inst := range l.instancesNamedByMessages(l.requestInFlight.RequestInput) {
+	for _, inst := range l.instancesThatMayGetCalls(l.requestInFlight.RequestInput) {
 		for _, key := range sortedCallKeys(inst.calls) {
 			known := slices.ContainsFunc(list, func(p PlannedCall) bool { return p.key() == key })
 			if c := inst.calls[key]; key.Request == l.requestInFlight.RequestNumber && !known &&

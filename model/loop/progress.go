@@ -81,7 +81,7 @@ func describeFailures(list turn.Failures) string {
 
 // CallFingerprint identifies equal Calls: all of a Call except its instances and the LLM's reasoning.
 func CallFingerprint(call ideafile.WrittenCall) string {
-	v := call.RawValue()
+	v := call.AsWritten()
 	if m, ok := v.(jsonval.Object); ok {
 		v = jsonval.WithoutKey(m, "_instance", "_reasoningForCall")
 	}

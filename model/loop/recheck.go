@@ -142,7 +142,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 // isPlannedOtherwise reports whether a person has replaced a Call of the first answer.
 func (l *Loop) isPlannedOtherwise(request int, c turn.DeliveredCall) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
-		return p.Request == request && p.Index == c.Index && !jsonval.Equal(p.Call.RawValue(), c.Call.RawValue())
+		return p.Request == request && p.Index == c.Index && !jsonval.Equal(p.Call.AsWritten(), c.Call.AsWritten())
 	})
 }
 

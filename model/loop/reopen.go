@@ -35,9 +35,9 @@ func (l *Loop) reopenableTokens() []string {
 	}))
 }
 
-// instancesNamedByMessages lists the instances to which Calls of a Request may go: those that it covers, and those that
+// instancesThatMayGetCalls lists the instances to which Calls of a Request may go: those that it covers, and those that
 // a Call may reopen.
-func (l *Loop) instancesNamedByMessages(input *turn.RequestInput) []*InstanceProgress {
+func (l *Loop) instancesThatMayGetCalls(input *turn.RequestInput) []*InstanceProgress {
 	list := l.coveredInstances(input)
 	for _, token := range input.ReopenableTokens {
 		list = append(list, l.byToken[token])

@@ -12,7 +12,7 @@ type SentNotices map[string]approval.Notice
 
 // TakeChanges returns the changes since its last call.
 func (s SentNotices) TakeChanges(l *Loop) approval.Notices {
-	n := approval.Notices{ProcessID: l.ProcessID, IdeaPath: l.Idea.ProcessPath, NewlyWaiting: []approval.Notice{},
+	n := approval.Notices{ProcessID: l.ProcessID, ProcessPath: l.Idea.ProcessPath, NewlyWaiting: []approval.Notice{},
 		NewlyDecided: []approval.Notice{}}
 	now := map[string]bool{}
 	for _, inst := range l.Instances {

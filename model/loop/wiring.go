@@ -68,10 +68,10 @@ func (l *Loop) awaitsWiredOutput(inst *InstanceProgress) bool {
 	return l.wiredRequest != nil && inst.LastPlanningRequest == l.requestOfWiredOutput(inst) && len(inst.Questions) == 0
 }
 
-// settleOrDropWiredOutput ends the process with the wired output once all its Calls have their values, or drops that
+// endWithOrDropWiredOutput ends the process with the wired output once all its Calls have their values, or drops that
 // output. It also drops the output if instances that are done would have to wait for a person's decision on another
 // instance. Instances that have reached their goal do not count: they settle without waiting.
-func (l *Loop) settleOrDropWiredOutput() {
+func (l *Loop) endWithOrDropWiredOutput() {
 	if l.wiredRequest == nil {
 		return
 	}

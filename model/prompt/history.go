@@ -104,7 +104,7 @@ func (w *promptWriter) writeCall(entry turn.PlannedCallSummary) {
 func (w *promptWriter) callText(call ideafile.WrittenCall) string {
 	fields := call.RawObject()
 	if fields == nil {
-		return w.JSON(call.RawValue())
+		return w.JSON(call.AsWritten())
 	}
 	var required []string
 	if t := ideafile.FindTool(w.idea.Tools, call.Tool); t != nil {

@@ -46,7 +46,7 @@ func AnswersRequest(request *turn.RequestInput, calls []any) bool {
 		})
 	}
 	for _, raw := range calls {
-		same := func(e turn.PlannedCallSummary) bool { return jsonval.Equal(e.Call.RawValue(), raw) }
+		same := func(e turn.PlannedCallSummary) bool { return jsonval.Equal(e.Call.AsWritten(), raw) }
 		if !slices.ContainsFunc(request.PlanEntries, same) {
 			return jsonval.AsObject(raw)["_call"] == nil
 		}

@@ -15,7 +15,7 @@ func ReadLLMAnswer(i *ideafile.Idea, in *RequestInput,
 	answer := w.RawObject()
 	if answer == nil {
 		return q, nil, nil, diag.Faultf(ideafile.CodeBadForm, "a result is an object, not %s",
-			jsonval.TypeOf(w.RawValue()))
+			jsonval.TypeOf(w.AsWritten()))
 	}
 	id := jsonval.AsText(answer["_call"])
 	at := slices.IndexFunc(in.Questions, func(q LLMQuestion) bool { return q.CallID == id })

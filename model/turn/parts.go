@@ -71,7 +71,7 @@ func (in *RequestInput) mergeRecordedCalls(directPlan int, name string, calls []
 	for _, p := range calls {
 		at := slices.IndexFunc(in.PlanEntries, func(e PlannedCallSummary) bool {
 			return e.DirectPlan == directPlan && e.CallID == p.CallKey().ID("") &&
-				jsonval.Equal(e.Call.RawValue(), p.WrittenCall.RawValue())
+				jsonval.Equal(e.Call.AsWritten(), p.WrittenCall.AsWritten())
 		})
 		if at < 0 {
 			at = len(in.PlanEntries)
@@ -115,7 +115,7 @@ func FilterPlanRecord(raw any, tokens []string) (out any, ok bool) {
 		}
 		entry, left := filterPlanEntry(m.PlanRecordByCallID[ids[n]], mine)
 		if left {
-			calls = append(calls, call.RawValue())
+			calls = append(calls, call.AsWritten())
 			record[ids[n]] = entry
 		}
 		for _, token := range tokens {

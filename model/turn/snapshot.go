@@ -54,7 +54,7 @@ func snapshotContext(context any, input *RequestInput) []any {
 		out = append(out, planMessage(plan))
 	}
 	for _, e := range input.Errors {
-		out = append(out, e.Message())
+		out = append(out, e.ContextMessage())
 	}
 	return out
 }
@@ -137,7 +137,7 @@ func callKeyOf(id string) ideafile.CallKey {
 func planMessage(plan []PlannedCallSummary) any {
 	calls, record := []any{}, jsonval.Object{}
 	for _, e := range plan {
-		calls = append(calls, e.Call.RawValue())
+		calls = append(calls, e.Call.AsWritten())
 		record[e.CallID] = e.toRecordValue()
 	}
 	return jsonval.Object{"type": ideafile.TypePlan, "plan": calls, "record": record}
@@ -165,8 +165,8 @@ func (e PlannedCallSummary) toRecordValue() any {
 	return record
 }
 
-// Message returns the error as a message of an Idea's context, which ReadContextError reads.
-func (t ContextError) Message() any {
+// ContextMessage returns the error as a message of an Idea's context, which ReadContextError reads.
+func (t ContextError) ContextMessage() any {
 	m := jsonval.Object{"type": ideafile.TypeError, "error": jsonval.ToJSONValue(t.Fault), "call": nil}
 	if t.CallID != "" {
 		m["call"] = t.CallID

@@ -83,7 +83,7 @@ func (p *Process) State(instance string) any {
 // CheckState reports a test error if the State of an instance is not this JSON; the test goes on.
 func (p *Process) CheckState(instance, want string) {
 	p.t.Helper()
-	p.check("the State of instance "+quoted(instance), p.State(instance), want, p.Rest())
+	p.check("the State of instance "+instanceLabel(instance), p.State(instance), want, p.Rest())
 }
 
 // CheckOutput reports a test error if the final output is not this JSON; the test goes on.
@@ -104,7 +104,7 @@ func (p *Process) check(what string, got any, want string, r loop.Result) {
 	}
 }
 
-func quoted(instance string) string {
+func instanceLabel(instance string) string {
 	if instance == "" {
 		return "without a name"
 	}

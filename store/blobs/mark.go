@@ -50,7 +50,7 @@ func (s *Store) EnsureID(ctx context.Context) (err error) {
 // ensureMarked makes sure, before a write, that the store exists and has its mark.
 func (s *Store) ensureMarked(ctx context.Context) error {
 	if s.ID() != "" {
-		return s.checkUnchanged(ctx)
+		return s.checkSameStore(ctx)
 	}
 	s.marking.Lock()
 	defer s.marking.Unlock()
@@ -72,9 +72,9 @@ func (s *Store) ensureMarked(ctx context.Context) error {
 	return err
 }
 
-// checkUnchanged returns an error if the folder is no longer the store that was opened. A bucket does not vanish
+// checkSameStore returns an error if the folder is no longer the store that was opened. A bucket does not vanish
 // silently.
-func (s *Store) checkUnchanged(ctx context.Context) error {
+func (s *Store) checkSameStore(ctx context.Context) error {
 	if s.folder == "" {
 		return nil
 	}

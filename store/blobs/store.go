@@ -242,7 +242,7 @@ func (s *Store) Read(ctx context.Context, name string) (data []byte, ok bool, er
 	defer wrapError(&err, "read %s", name)
 	data, err = s.bucket.ReadAll(ctx, name)
 	if gcerrors.Code(err) == gcerrors.NotFound {
-		if err = s.checkUnchanged(ctx); err == nil {
+		if err = s.checkSameStore(ctx); err == nil {
 			return nil, false, nil
 		}
 	}

@@ -124,7 +124,7 @@ const maxRereads = 100
 // files are left out.
 func (s *Store) list(ctx context.Context, prefix, delimiter string) (items []Item, err error) {
 	defer wrapError(&err, "list %s", prefix)
-	if err := s.checkUnchanged(ctx); err != nil {
+	if err := s.checkSameStore(ctx); err != nil {
 		return nil, err
 	}
 	objects, left := s.bucket.List(&blob.ListOptions{Prefix: prefix, Delimiter: delimiter}), maxRereads

@@ -40,7 +40,7 @@ func (s *Store) EnsureWritable(ctx context.Context) error {
 	if s.failing.Load() {
 		return s.CheckWritable(ctx)
 	}
-	return s.checkUnchanged(ctx)
+	return s.checkSameStore(ctx)
 }
 
 // writeAll writes a complete object, or leaves the previous one. In a folder it returns once the object is on the disk.
@@ -91,7 +91,7 @@ func (s *Store) writeObject(ctx context.Context, name string, data []byte) error
 	if err := s.syncFolders(path.Dir(name)); err != nil {
 		return err
 	}
-	return s.checkUnchanged(ctx) // otherwise the write went to another folder
+	return s.checkSameStore(ctx) // otherwise the write went to another folder
 }
 
 // syncFolders makes the name of an object durable, and the name of its folder too if this program has not used it

@@ -18,7 +18,7 @@ func (s *Store) findProposedCall(ctx context.Context, b *Blame, manifests []*man
 		return nil
 	}
 	p := &ProposedCall{ID: ideafile.FormatCallID(e.Request, e.Index, e.Instance), Request: e.Request,
-		Written: e.Call.RawValue(), Reads: []Read{}, Ran: b.ran}
+		Written: e.Call.AsWritten(), Reads: []Read{}, Ran: b.ran}
 	b.Call = p
 	at := slices.IndexFunc(manifests, func(m *manifest) bool { return m.metaNumber("at") == b.Last.Idea })
 	logged := manifests[at]

@@ -110,10 +110,10 @@ type Report struct {
 // Broken is one broken place of a chain: the first Idea that it affects, the part (a name in the store, or a line of an
 // export), what is wrong, and the Ideas that depend on the part and cannot be loaded.
 type Broken struct {
-	At      int    `json:"at"`
-	Item    string `json:"part"`
-	Problem string `json:"problem"`
-	Harms   []int  `json:"harms,omitempty"`
+	At              int    `json:"at"`
+	Item            string `json:"part"`
+	Problem         string `json:"problem"`
+	UnloadableIdeas []int  `json:"harms,omitempty"`
 }
 
 func newReport(process string) *Report {
@@ -132,8 +132,8 @@ func (r *Report) add(at int, part, format string, args ...any) {
 // addHarm records that an Idea cannot be loaded because of a broken part.
 func (r *Report) addHarm(part string, at int) {
 	n, listed := r.known[part]
-	if listed && !slices.Contains(r.Broken[n].Harms, at) {
-		r.Broken[n].Harms = append(r.Broken[n].Harms, at)
+	if listed && !slices.Contains(r.Broken[n].UnloadableIdeas, at) {
+		r.Broken[n].UnloadableIdeas = append(r.Broken[n].UnloadableIdeas, at)
 	}
 }
 

@@ -197,7 +197,7 @@ func (v *verifier) checkIdea(ctx context.Context, m *manifest) error {
 	if err != nil {
 		return err
 	}
-	if err := v.checkHandles(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
+	if err := v.checkStoredValues(ctx, at, []any{d.meta, d.body, d.log}); err != nil {
 		return err
 	}
 	whole, err := restoreIdea(ctx, v.values, d.meta, d.body)

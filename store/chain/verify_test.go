@@ -101,10 +101,10 @@ func TestAChangedPartNamesTheIdeasThatStandOnIt(t *testing.T) {
 	for name, data := range s.files(t) {
 		s.write(t, name, append(bytes.Clone(data), ' '))
 		r := s.cold(t).verified(t, "p")
-		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].Harms, r.Unreadable) {
+		if len(r.Broken) != 1 || !slices.Equal(r.Broken[0].UnloadableIdeas, r.Unreadable) {
 			t.Errorf("%s: %+v, and Ideas %v cannot be loaded", name, r.Broken, r.Unreadable)
 		}
-		if name == Place("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].Harms[0] != 2 || len(r.Broken[0].Harms) < 3) {
+		if name == Place("p", 2) && (r.Broken[0].At != 2 || r.Broken[0].UnloadableIdeas[0] != 2 || len(r.Broken[0].UnloadableIdeas) < 3) {
 			t.Errorf("%+v", r.Broken[0])
 		}
 		s.write(t, name, data)

@@ -56,9 +56,9 @@ func (v *verifier) checkValue(ctx context.Context, digest string) error {
 	return err
 }
 
-// checkHandles checks the stored values that a value holds, and those that they hold in turn. The error is for a store
-// that does not answer, or for a lost value.
-func (v *verifier) checkHandles(ctx context.Context, at int, value any) (err error) {
+// checkStoredValues checks the stored values that a value holds, and those that they hold in turn. The error is for a
+// store that does not answer, or for a lost value.
+func (v *verifier) checkStoredValues(ctx context.Context, at int, value any) (err error) {
 	for _, digest := range handlesIn(value) {
 		err = mostSevere(err, v.checkHandle(ctx, at, digest))
 	}
@@ -78,7 +78,7 @@ func (v *verifier) checkHandle(ctx context.Context, at int, digest string) error
 		var inside any
 		inside, err = v.readPart(ctx, digest)
 		if err == nil {
-			err = v.checkHandles(ctx, at, inside)
+			err = v.checkStoredValues(ctx, at, inside)
 		}
 	}
 	v.inside[digest] = err

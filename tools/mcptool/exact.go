@@ -48,7 +48,7 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
 			m.Result = c.forSDK(m.Result)
-			if code := recodedError(m.Error); code != nil {
+			if code := withoutSDKCode(m.Error); code != nil {
 				m.Error = code
 			}
 		case *jsonrpc.Request:
@@ -58,8 +58,8 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
-// recodedError replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
-func recodedError(err error) *jsonrpc.Error {
+// withoutSDKCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
+func withoutSDKCode(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
 	if !errors.As(err, &failure) || failure.Code < codeRejected || failure.Code > codeUnknown {
 		return nil

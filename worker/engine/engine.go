@@ -216,7 +216,7 @@ func (p Parts) logSettings() {
 type running struct {
 	worker.Worker
 	requests         worker.Worker
-	fatal            chan error // why one of the two cannot go on
+	fatal            chan error // why Worker or requests cannot go on
 	mcp              *mcptool.Hub
 	orphans, holdUps func(context.Context)
 	stop             func()

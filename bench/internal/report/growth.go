@@ -29,7 +29,7 @@ type Growth struct {
 type Step struct {
 	From          int     `json:"from"`
 	To            int     `json:"to"`
-	Each          float64 `json:"each"`
+	CostPerUnit   float64 `json:"each"`
 	StandardError float64 `json:"off"` // of Each; 0 if there was one round
 	Unit          string  `json:"unit"`
 }
@@ -84,13 +84,13 @@ func linesOf(figures []Figure) (lines []line) {
 
 // checkSteps compares the steps with the limit.
 func (g *Growth) checkSteps() {
-	byCost := func(a, b Step) int { return int((a.Each - b.Each) * 1e6) }
+	byCost := func(a, b Step) int { return int((a.CostPerUnit - b.CostPerUnit) * 1e6) }
 	least, greatest := slices.MinFunc(g.Steps, byCost), slices.MaxFunc(g.Steps, byCost)
-	if least.Each > 0 {
-		g.Uneven = greatest.Each / least.Each
+	if least.CostPerUnit > 0 {
+		g.Uneven = greatest.CostPerUnit / least.CostPerUnit
 	}
 	g.Met = g.Uneven > 0 && g.Uneven <= maxUneven
-	g.Close = !g.Met && greatest.Each-greatest.StandardError <= maxUneven*(least.Each+least.StandardError)
+	g.Close = !g.Met && greatest.CostPerUnit-greatest.StandardError <= maxUneven*(least.CostPerUnit+least.StandardError)
 }
 
 // sizesTenfold returns the largest size, a tenth of it, a tenth of that and so on, as far as measured, with the
@@ -114,7 +114,7 @@ func stepBetween(from, to Figure) Step {
 		unit, scale = "KB", 1024
 	}
 	each := scale / float64(to.At-from.At)
-	return Step{From: from.At, To: to.At, Each: each * (to.Ours.Median - from.Ours.Median),
+	return Step{From: from.At, To: to.At, CostPerUnit: each * (to.Ours.Median - from.Ours.Median),
 		StandardError: each * math.Hypot(from.Ours.StandardError, to.Ours.StandardError), Unit: unit}
 }
 
@@ -130,7 +130,7 @@ func (g Growth) metText() string {
 
 // offText formats the standard error. It is "" if that is too small to show beside the cost.
 func (s Step) offText() string {
-	if s.StandardError < math.Abs(s.Each)/100 {
+	if s.StandardError < math.Abs(s.CostPerUnit)/100 {
 		return ""
 	}
 	return " ± " + strconv.FormatFloat(s.StandardError, 'g', 2, 64)
@@ -149,7 +149,7 @@ func PrintGrowths(w io.Writer, all []Growth) {
 			if n > 0 {
 				steps += "; "
 			}
-			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, formatNumber(s.Each), s.offText(), s.Unit)
+			steps += fmt.Sprintf("%d … %d: %s%s %s", s.From, s.To, formatNumber(s.CostPerUnit), s.offText(), s.Unit)
 		}
 		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", g.Axis, g.Name, steps, formatNumber(g.Uneven),
 			formatNumber(maxUneven), g.metText())

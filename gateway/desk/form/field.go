@@ -241,7 +241,7 @@ func (b *builder) addItems(f *Field, node node, p place, value any) {
 	items, _ := value.([]any)
 	count := len(items)
 	if b.entered != nil {
-		count = sentCount(b.entered, p.name)
+		count = submittedItemCount(b.entered, p.name)
 		if b.entered.Get(AddMark) == p.name {
 			count++
 		}

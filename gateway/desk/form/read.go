@@ -173,7 +173,7 @@ func (r *reader) readObject(name string, shown any, depth int) jsonval.Object {
 func (r *reader) readList(name string, shown any, depth int) []any {
 	before, _ := shown.([]any)
 	out := []any{}
-	for n := range min(sentCount(r.values, name), maxList) {
+	for n := range min(submittedItemCount(r.values, name), maxList) {
 		item := name + "/" + strconv.Itoa(n)
 		if r.values.Get(item+removedSuffix) != "" {
 			continue
@@ -188,7 +188,7 @@ func (r *reader) readList(name string, shown any, depth int) []any {
 	return out
 }
 
-func sentCount(values url.Values, name string) int {
+func submittedItemCount(values url.Values, name string) int {
 	n, err := strconv.Atoi(values.Get(name + countSuffix))
 	if err != nil {
 		return 0

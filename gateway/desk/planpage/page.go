@@ -107,7 +107,7 @@ func (p *Page) call(n int) *Call {
 	c := &Call{
 		Number: n + 1, ID: of.CallID, Tool: of.Written.Tool, Title: p.labels.Words.Tool(of.Written.Tool),
 		Instances: p.names(of.Instances), Error: of.Error,
-		Kept: true, written: of.Written.RawValue(),
+		Kept: true, written: of.Written.AsWritten(),
 		CanOpen: raw != nil, params: jsonval.AsObject(jsonschema.WithoutMetaKeys(raw)),
 	}
 	tool := ideafile.FindTool(p.tools, c.Tool)

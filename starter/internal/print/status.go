@@ -40,8 +40,8 @@ func Status(v client.Status) string {
 	return strings.Join(parts, " · ")
 }
 
-// Failure returns the most frequent reason why Calls did not succeed, or "" if all succeeded.
-func Failure(v client.Status) string {
+// MostFrequentFailure returns the most frequent reason why Calls did not succeed, or "" if all succeeded.
+func MostFrequentFailure(v client.Status) string {
 	frequent := mostFrequent(v.Failures)
 	if frequent == nil {
 		return ""

@@ -23,7 +23,7 @@ type RepliesRecording struct {
 	process     string
 	recorder    *rehearsal.Recorder
 	file        *tapeFile
-	beforeStart []func() // replies that came before Start named the recorded process
+	beforeStart []func() // called by Start: each writes a reply that came before Start
 	err         error
 }
 

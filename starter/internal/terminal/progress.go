@@ -52,7 +52,7 @@ func (p *Progress) Show(e client.Event) {
 
 // statusOf describes a process's status. Off a terminal, a failure appears once for as long as it stays the same.
 func (p *Progress) statusOf(v client.Status) string {
-	text, failure := print.Status(v), print.Failure(v)
+	text, failure := print.Status(v), print.MostFrequentFailure(v)
 	printed := failure == p.failed && p.width == nil
 	p.failed = failure
 	if failure == "" || printed {

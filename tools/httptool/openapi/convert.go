@@ -71,7 +71,7 @@ func (c *converter) schema(schema any, depth int) any {
 			out[k] = list
 		}
 	}
-	c.chooseByMapping(m, out)
+	c.relaxDiscriminatedOneOf(m, out)
 	for _, k := range ofSchema {
 		if part := m[k]; part != nil {
 			out[k] = c.schema(part, depth+1)
@@ -83,9 +83,9 @@ func (c *converter) schema(schema any, depth int) any {
 	return out
 }
 
-// chooseByMapping turns oneOf with a discriminator into anyOf: the discriminator says which schema a value has, and
-// other schemas may fit it too. In requests, the discriminator is restricted to the texts of its mapping.
-func (c *converter) chooseByMapping(m, out jsonval.Object) {
+// relaxDiscriminatedOneOf turns oneOf with a discriminator into anyOf: the discriminator says which schema a value
+// has, and other schemas may fit it too. In requests, the discriminator is restricted to the texts of its mapping.
+func (c *converter) relaxDiscriminatedOneOf(m, out jsonval.Object) {
 	by := jsonval.AsObject(m["discriminator"])
 	list, ok := out["oneOf"].([]any)
 	if !ok || by == nil || out["anyOf"] != nil {

@@ -131,8 +131,8 @@ func (m *mender) withoutDangling(part any, pointer string) any {
 	return own
 }
 
-// danglingRef returns the reference of a part if it finally leads nowhere, or out of the document; "null" for a null
-// part, and "" for a valid part.
+// danglingRef follows the references of a part. It returns "" if they end at a value, the part's own reference if they
+// end at nothing, the last one if that leaves the document, and "null" for a null part.
 func (m *mender) danglingRef(part any) string {
 	first := ""
 	for range maxChain {

@@ -91,7 +91,7 @@ func answerOddly(odd string) {
 	}
 }
 
-// The answers of servers with the tools look and odd.
+// The answers of a server whose two tools are named "look" and "odd".
 const (
 	OddTools = `{"tools": [{"name": "look", "inputSchema": {"type": "object"}},
 		{"name": "odd", "inputSchema": {"type": "object"}}]}`

@@ -95,7 +95,7 @@ func writePlan(b *strings.Builder, v protocol.PlanView) {
 			fmt.Fprintf(b, "\nand %d more Calls: the query `approvals` lists all.\n", len(v.Calls)-n)
 			break
 		}
-		written := TruncateBytes(jsonval.EncodeToString(truncateValue(c.Written.RawValue())), 300)
+		written := TruncateBytes(jsonval.EncodeToString(truncateValue(c.Written.AsWritten())), 300)
 		fmt.Fprintf(b, "| %s | %s | %s |\n", c.CallID,
 			EscapeMarkdown(TruncateBytes(strings.Join(c.Instances, " "), 100)), EscapeMarkdown(written))
 	}

@@ -108,8 +108,8 @@ func (c *processCore) reportToCaller(ctx workflow.Context, r loop.Result, use tu
 
 const maxListedWaits = 5 // lines of what a delegate waits for; its own status has the rest
 
-// reportProgress reports the state of a delegate to the Call that it runs for, if it has changed.
-func (c *processCore) reportProgress(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
+// reportToDelegatingCall reports the state of a delegate to the Call that it runs for, if it has changed.
+func (c *processCore) reportToDelegatingCall(ctx workflow.Context, v protocol.ProcessView, use turn.QuotaUse) {
 	to := c.start.Delegation.To
 	if to == nil || c.outbox.HasQueuedFor(to.Instance) {
 		return

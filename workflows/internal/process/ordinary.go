@@ -184,7 +184,7 @@ func (p *unsplitProcess) publishStatus(ctx workflow.Context, step loop.Step) {
 	p.showDetails(ctx, step)
 	p.reportToParent(ctx, p.statusForStep(step), false)
 	if p.start.Delegation.To != nil {
-		p.reportProgress(ctx, p.view(), p.loop.QuotaUse())
+		p.reportToDelegatingCall(ctx, p.view(), p.loop.QuotaUse())
 	}
 	p.wakeAt(ctx, p.loop.NextWakeTime(), "until the next Request is due")
 }

@@ -106,7 +106,7 @@ func (p *splitProcess) run(ctx workflow.Context) (*loop.Result, error) {
 		}
 		p.showDetails(ctx, p.status(p.pauseReason()))
 		if p.start.Delegation.To != nil {
-			p.reportProgress(ctx, p.view(), p.parts.QuotaUse())
+			p.reportToDelegatingCall(ctx, p.view(), p.parts.QuotaUse())
 		}
 		if p.parts.IsFinished() && p.pauseReason() == nil {
 			over, err := p.gatherFinalResult(ctx)

@@ -253,7 +253,7 @@ func reportText(of string, r *chain.Report) string {
 
 // harmedText lists the later Ideas that depend on a broken part.
 func harmedText(p chain.Broken) string {
-	later := slices.DeleteFunc(slices.Clone(p.Harms), func(at int) bool { return at == p.At })
+	later := slices.DeleteFunc(slices.Clone(p.UnloadableIdeas), func(at int) bool { return at == p.At })
 	if len(later) == 0 {
 		return ""
 	}

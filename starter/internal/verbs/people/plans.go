@@ -75,7 +75,7 @@ func plansText(plans []client.Plan, mermaid bool) string {
 			if len(c.Instances) > 0 {
 				print.Fprintf(&b, " @%s", strings.Join(c.Instances, ","))
 			}
-			fmt.Fprintf(&b, "  %s\n", print.Compact(c.Written.RawValue(), 300))
+			fmt.Fprintf(&b, "  %s\n", print.Compact(c.Written.AsWritten(), 300))
 			if c.Error != "" {
 				print.Fprintf(&b, "    it will fail: %s\n", c.Error)
 			}
