@@ -122,8 +122,8 @@ func (l NumberPlace) Edges() []string {
 	beyond = append(beyond, `" 5 "`)
 	if l.IsDuration {
 		return append(beyond, strings.Fields(`"1ns" "1us" "999us" "1ms" "1s" "2s" "3s" "100y" "1000000h" "87600h"
-			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s" "-0" "0x10s"
-			"1_000s" "５s" "1h-1s" "9223372036854775808ns" "0.9999ms"`)...)
+			"87600h1ms" "0s" "-1s" 0.001 0.0009 0.5 2 315360000 315360001 "1.5" "2562047h" "2562048h" "1e3s" "-0"
+			"0x10s" "1_000s" "５s" "1h-1s" "9223372036854775808ns" "0.9999ms"`)...)
 	}
 	edges := append(beyond, `1`, `1.0`, `1e2`)
 	if l.Minimum != "" {
