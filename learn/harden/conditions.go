@@ -142,7 +142,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 		return last < first
 	}
 	seen := false
-	// workflowcheck:ignore -- the order does not matter
+	//workflowcheck:ignore -- the order does not matter
 	for r, recorded := range later.recordedByInstance {
 		earlier := c.recordedByInstance[r]
 		switch {
@@ -161,7 +161,7 @@ func (c *mergedCall) endedBefore(later *mergedCall) bool {
 }
 
 func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
-	// workflowcheck:ignore -- the order does not matter
+	//workflowcheck:ignore -- the order does not matter
 	for r := range c.recordedByInstance {
 		if o.recordedByInstance[r] != nil {
 			return true
@@ -173,7 +173,7 @@ func (c *mergedCall) sharesInstanceWith(o *mergedCall) bool {
 // requestRange returns the first and the last Request that planned a Call in any instance.
 func (c *mergedCall) requestRange() (first, last int) {
 	first = math.MaxInt
-	// workflowcheck:ignore -- the order does not matter
+	//workflowcheck:ignore -- the order does not matter
 	for _, recorded := range c.recordedByInstance {
 		first, last = min(first, recorded.Key.Request), max(last, recorded.Key.Request)
 	}

@@ -183,7 +183,7 @@ func (l *Loop) markErrorsShown(req *llmRequest, planned []*InstanceProgress) {
 	}
 	l.PendingErrors = jsonval.Filter(l.PendingErrors, func(e PendingError) bool { return stillPending[e.ID] })
 	for _, inst := range planned {
-		// workflowcheck:ignore -- the order does not matter
+		//workflowcheck:ignore -- the order does not matter
 		for call, c := range inst.calls {
 			if call.Request < req.RequestNumber && len(c.FaultsForLLM()) > 0 {
 				inst.callsWithErrorsShown[call] = true

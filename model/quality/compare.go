@@ -275,7 +275,7 @@ func (d comparedCall) sameAs(o comparedCall) bool {
 	}
 	both := map[string]bool{}
 	for _, of := range []map[string]bool{d.references, o.references} {
-		// workflowcheck:ignore -- a set
+		//workflowcheck:ignore -- a set
 		for at, is := range of {
 			both[at] = both[at] || is
 		}

@@ -318,7 +318,7 @@ func (p *Process) settledInstanceCount() (n int) {
 }
 
 func (part Part) settledInstanceCount() (n int) {
-	// workflowcheck:ignore -- a count
+	//workflowcheck:ignore -- a count
 	for _, s := range part.Report.Instances {
 		if s == ideafile.InstanceSettled {
 			n++
