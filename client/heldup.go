@@ -41,8 +41,9 @@ func (c *Client) hasWorker(ctx context.Context) bool {
 	return false
 }
 
-// deafness returns why a process handles no signals or queries, as far as a list shows it; nil if it shows nothing.
-func deafness(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
+// unresponsiveCause returns why a process handles no signals or queries, as far as a list shows it; nil if it shows
+// nothing.
+func unresponsiveCause(info *workflowpb.WorkflowExecutionInfo) *turn.HeldUp {
 	switch {
 	case info.GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:
 		held := turn.PausedInTemporal("the process", "workflow")

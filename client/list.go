@@ -247,7 +247,7 @@ func (c *Client) summary(info *workflowpb.WorkflowExecutionInfo) Summary {
 	if s.Awaiting = awaitingOf(info); attribute[string](info, protocol.AttributeStatus) == protocol.StatusHeldUp {
 		s.Waiting = []string{protocol.StatusHeldUp}
 	}
-	if held := deafness(info); held != nil {
+	if held := unresponsiveCause(info); held != nil {
 		s.HeldUp, s.Waiting = []turn.HeldUp{*held}, []string{held.String()}
 	}
 	memo, values := info.GetMemo().GetFields(), connect.DataConverter(c.archive.values.Keys())

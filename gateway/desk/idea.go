@@ -223,7 +223,7 @@ func (p *ideaPage) textOfCall(tool string, v any) string {
 	if format.Properties == nil {
 		format.Properties = map[string]shown.Format{}
 	}
-	return format.Text(p.labels.ToldParams(call), p.language)
+	return format.Text(p.labels.ParamsInWords(call), p.language)
 }
 
 // fork starts another process from an Idea.

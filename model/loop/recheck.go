@@ -129,7 +129,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: byToken[instance.Token],
 			Known: !held}
 		calls.Calls = slices.DeleteFunc(calls.Calls, func(c turn.DeliveredCall) bool {
-			return l.isPlannedOtherwise(input.RequestNumber, c)
+			return l.wasReplacedByPerson(input.RequestNumber, c)
 		})
 		for n := range calls.Calls {
 			calls.Calls[n].ReviewReason = why[instance.Token]
@@ -139,8 +139,8 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	return list
 }
 
-// isPlannedOtherwise reports whether a person has replaced a Call of the first answer.
-func (l *Loop) isPlannedOtherwise(request int, c turn.DeliveredCall) bool {
+// wasReplacedByPerson reports whether a person has replaced a Call of the first answer.
+func (l *Loop) wasReplacedByPerson(request int, c turn.DeliveredCall) bool {
 	return slices.ContainsFunc(l.PlannedCalls, func(p PlannedCall) bool {
 		return p.Request == request && p.Index == c.Index && !jsonval.Equal(p.Call.AsWritten(), c.Call.AsWritten())
 	})

@@ -113,7 +113,7 @@ func (p *Page) call(n int) *Call {
 	tool := ideafile.FindTool(p.tools, c.Tool)
 	c.Runs = runnerText(tool)
 	t := readable.NewFactBuilder(p.language)
-	fields := t.BuildAt(nil, "", p.labels.Words.ParamsFormat(c.Tool), jsonval.ToJSONValue(p.labels.ToldParams(raw)))
+	fields := t.BuildAt(nil, "", p.labels.Words.ParamsFormat(c.Tool), jsonval.ToJSONValue(p.labels.ParamsInWords(raw)))
 	if c.Params = fields.Facts; fields.Left > 0 {
 		c.More = readable.Plural(fields.Left, "other value")
 	}

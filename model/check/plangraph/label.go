@@ -86,9 +86,9 @@ func (l Labels) given(ref refexpr.Reference) string {
 	return jsonval.Clip(cmp.Or(l.Words.Place(ref.Kind, ref.Path), ref.String()), maxLabel)
 }
 
-// Told returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value
+// InWords returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value
 // with an invalid expression stays as it is.
-func (l Labels) Told(v any) any {
+func (l Labels) InWords(v any) any {
 	told, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
 		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.given(all[len(all)-1]) })
 		return "“" + strings.Join(names, "” / “") + "”", true
@@ -99,11 +99,11 @@ func (l Labels) Told(v any) any {
 	return told
 }
 
-// ToldParams is Told for the parameters of a Call as it is written.
-func (l Labels) ToldParams(call jsonval.Object) jsonval.Object {
+// ParamsInWords is InWords for the parameters of a Call as it is written.
+func (l Labels) ParamsInWords(call jsonval.Object) jsonval.Object {
 	params := jsonval.AsObject(jsonschema.WithoutMetaKeys(call))
 	for name, v := range params {
-		params[name] = l.Told(v)
+		params[name] = l.InWords(v)
 	}
 	return params
 }

@@ -27,13 +27,13 @@ func TestValuesAreToldWithoutReferences(t *testing.T) {
 		`{"to": ["†input.city", 12.50]}`: `{"to":["“City”",12.50]}`,
 		`"†input..name"`:                 `"†input..name"`,
 	} {
-		told := labels.Told(modeltest.MustDecodeJSON(written))
+		told := labels.InWords(modeltest.MustDecodeJSON(written))
 		if got := string(jsonval.Encode(told)); got != want {
 			t.Errorf("%s is told as %s, want %s", written, got, want)
 		}
 	}
 	call := jsonval.Object{"_tool": "pay", "to": "†input.name", "wrong": "†", "cents": json.Number("1")}
-	if got := jsonval.EncodeToString(labels.ToldParams(call)); got != `{"cents":1,"to":"“Supplier”","wrong":"†"}` {
+	if got := jsonval.EncodeToString(labels.ParamsInWords(call)); got != `{"cents":1,"to":"“Supplier”","wrong":"†"}` {
 		t.Error(got)
 	}
 }

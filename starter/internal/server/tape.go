@@ -22,7 +22,7 @@ type RepliesRecording struct {
 	mu          sync.Mutex
 	process     string
 	recorder    *rehearsal.Recorder
-	file        *tapeFile
+	file        *recordingFile
 	beforeStart []func() // called by Start: each writes a reply that came before Start
 	err         error
 }
@@ -56,7 +56,7 @@ func (t *RepliesRecording) Start(process string, goesOn bool) error {
 	if err != nil {
 		return exit.Usagef("record %s: %w", t.Path, ideafiles.WithoutPath(err))
 	}
-	t.file = &tapeFile{File: file}
+	t.file = &recordingFile{File: file}
 	if info, err := file.Stat(); err == nil {
 		t.file.begin = info.Size()
 	}
@@ -88,27 +88,27 @@ func (t *RepliesRecording) Stop() error {
 	return nil
 }
 
-// tapeFile is the file of a recording. Each Write is one line, which is written at once. Closing the file puts the
+// recordingFile is the file of a recording. Each Write is one line, which is written at once. Closing the file puts the
 // lines into the order in which the LLM was asked.
-type tapeFile struct {
+type recordingFile struct {
 	*os.File
 	begin int64 // the offset in the file at which the recording begins
 	asked int   // the place in that order of the next line
-	lines []tapeLine
+	lines []recordedLine
 }
 
-type tapeLine struct {
+type recordedLine struct {
 	asked int
 	text  []byte
 }
 
-func (f *tapeFile) Write(line []byte) (int, error) {
-	f.lines = append(f.lines, tapeLine{f.asked, bytes.Clone(line)})
+func (f *recordingFile) Write(line []byte) (int, error) {
+	f.lines = append(f.lines, recordedLine{f.asked, bytes.Clone(line)})
 	return f.File.Write(line)
 }
 
-func (f *tapeFile) closeInOrder() (err error) {
-	byAsked := func(a, b tapeLine) int { return cmp.Compare(a.asked, b.asked) }
+func (f *recordingFile) closeInOrder() (err error) {
+	byAsked := func(a, b recordedLine) int { return cmp.Compare(a.asked, b.asked) }
 	if !slices.IsSortedFunc(f.lines, byAsked) {
 		slices.SortStableFunc(f.lines, byAsked)
 		if err = f.Truncate(f.begin); err == nil {

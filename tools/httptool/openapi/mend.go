@@ -124,7 +124,7 @@ func (m *mender) withoutDangling(part any, pointer string) any {
 	maps.DeleteFunc(own, func(name string, component any) bool {
 		ref := m.danglingRef(component)
 		if ref != "" {
-			m.note(pointer+"/"+jsonschema.EscapePointerStep(name), "%s is left out: it "+whereTo(ref), component)
+			m.note(pointer+"/"+jsonschema.EscapePointerStep(name), "%s is left out: it "+brokenRefText(ref), component)
 		}
 		return ref != ""
 	})
@@ -151,7 +151,7 @@ func (m *mender) danglingRef(part any) string {
 	return first
 }
 
-func whereTo(ref string) string {
+func brokenRefText(ref string) string {
 	if isOutsideRef(ref) && ref != "null" {
 		return "leaves the document: nothing is ever loaded"
 	}
@@ -164,12 +164,12 @@ func leaveOutUnreadable[T any](m *mender, part any, pointer string) any {
 	mended := m.walk(part, pointer)
 	err := typeError(json.Unmarshal(jsonval.Encode(mended), new(T)))
 	if ref := m.danglingRef(part); part != nil && ref != "" {
-		err = fmt.Errorf("%s %s", ref, whereTo(ref))
+		err = fmt.Errorf("%s %s", ref, brokenRefText(ref))
 	}
 	walk(mended, pointer, func(step, above, _ string, inner any) (any, bool) {
 		listed := path.Base(above) == "parameters" || step == "requestBody" && inner != nil
 		if ref := m.danglingRef(inner); listed && ref != "" && err == nil {
-			err = fmt.Errorf("%s %s", ref, whereTo(ref))
+			err = fmt.Errorf("%s %s", ref, brokenRefText(ref))
 		}
 		return inner, isSchemaPlace(step, above) || isData(step)
 	})
@@ -243,7 +243,7 @@ func (m *mender) examples(part any, pointer string) any {
 		maps.DeleteFunc(object, func(name string, example any) bool {
 			ref := m.danglingRef(example)
 			if ref != "" {
-				m.note(pointer, "an example is left out: %s "+whereTo(ref), ref)
+				m.note(pointer, "an example is left out: %s "+brokenRefText(ref), ref)
 			}
 			return ref != ""
 		})
