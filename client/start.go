@@ -104,7 +104,8 @@ func (c *Client) prepare(ctx context.Context, o StartOptions, own bool) (s conne
 	if s.Idea, err = o.read(); err != nil {
 		return s, err
 	}
-	s.Idea.Context = nil // the rest needs only its meta, and there may be many messages
+	rest := *s.Idea // the rest needs only its meta, and there may be many messages
+	rest.Context, s.Idea = nil, &rest
 	if err := c.chooseID(ctx, &o, s.Idea); err != nil {
 		return s, err
 	}
