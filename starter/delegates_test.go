@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -177,9 +178,10 @@ func TestADelegateWithinADelegateGoesOnInAFork(t *testing.T) {
 	deepest := waits("p").Process
 	d.do("pause", "p").is(exit.Done) // seals
 	var at string
-	d.eventually("it is sealed, and what its delegate's delegate did", func() bool {
+	between := path.Dir(path.Dir(deepest)) // without "/~call/ID"
+	d.eventually("it is sealed, with its delegate and what its delegate's delegate did", func() bool {
 		at = d.latestWith("p", `"running"`)
-		return at != "" && d.latestWith(deepest, `"told"`) != ""
+		return at != "" && d.latestWith(between, `"running"`) != "" && d.latestWith(deepest, `"told"`) != ""
 	})
 	d.do("fork", "p", "--at", at, "--id", "again", "--detach").is(exit.Done).complains("continue from what they had done")
 	asked := waits("again")
