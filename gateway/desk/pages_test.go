@@ -300,8 +300,8 @@ func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
 	all, operators := pageText(t, shown.English, "verify", page)
 	wantTexts(t, "the record", all, []string{"handed over: Pay 5 EUR To: bob"}, "amount", "1.2@①")
 	wantTexts(t, "the record", operators, []string{`{"amount":5}`, "The step 1.2@① pay"})
-	page.Report = &chain.Report{Broken: []chain.Broken{{At: 3, Problem: "its digest is another", Part: "blob"}}}
+	page.Report = &chain.Report{Broken: []chain.Broken{{At: 3, Problem: "its digest is another", Item: "i7"}}}
 	all, operators = pageText(t, shown.German, "verify", page)
 	wantTexts(t, "the record", all, []string{"Sie ist nicht unversehrt"}, "digest")
-	wantTexts(t, "the record", operators, []string{"Eintrag 3 : its digest is another"})
+	wantTexts(t, "the record", operators, []string{"Eintrag 3: its digest is another i7"})
 }
