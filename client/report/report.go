@@ -29,11 +29,17 @@ import (
 //go:embed report.html
 var files embed.FS
 
-var page = template.Must(template.New("report.html").Funcs(template.FuncMap{
+var page = newPage()
+
+func newPage() *template.Template {
+	return template.Must(template.New("report.html").Funcs(functions).ParseFS(files, "report.html"))
+}
+
+var functions = template.FuncMap{
 	"quote": quote, "visible": readable.Visible, "clip": readable.Clip, "plural": readable.Plural,
 	"stamp": readable.Stamp, "proof": Proof, "orders": Orders,
 	"iso": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-}).ParseFS(files, "report.html"))
+}
 
 // These constants bound the contents of a file.
 const (

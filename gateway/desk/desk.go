@@ -247,11 +247,13 @@ func (v *visit) fail(err error) error {
 	if f.May[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
 		of = v.process
 	}
-	return v.render(p.Status, "problem", struct {
-		frame
-		Code, Detail, Advice string
-		Of                   string // the process that the page is about; empty: none, or this is its own page
-	}{f, p.Code, p.Detail, advice[p.Code], of})
+	return v.render(p.Status, "problem", problemPage{f, p.Code, p.Detail, advice[p.Code], of})
+}
+
+type problemPage struct {
+	frame
+	Code, Detail, Advice string
+	Of                   string // the process that the page is about; empty: none, or this is its own page
 }
 
 // workerRetrySeconds is the interval at which a page reloads while no worker answers, in seconds.

@@ -90,9 +90,11 @@ func (v *visit) askWho() error {
 
 // showLogin shows the login page, which leads to the page next.
 func (v *visit) showLogin(wrong, next string) error {
-	return v.render(http.StatusUnauthorized, "enter", struct {
-		frame
-		Wrong, Next string
-		Elsewhere   bool
-	}{v.frame("Log in"), wrong, next, v.login != nil})
+	return v.render(http.StatusUnauthorized, "enter", enterPage{v.frame("Log in"), wrong, next, v.login != nil})
+}
+
+type enterPage struct {
+	frame
+	Wrong, Next string
+	Elsewhere   bool
 }

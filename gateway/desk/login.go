@@ -66,8 +66,10 @@ func (v *visit) showRedirect(title, text, to string) error {
 		to = u.String() // percent-encoded, as a header wants it
 	}
 	v.w.Header().Set("Refresh", "0; url="+to)
-	return v.show("leadon", struct {
-		frame
-		Text, To string
-	}{v.frame(title), text, to})
+	return v.show("leadon", leadOnPage{v.frame(title), text, to})
+}
+
+type leadOnPage struct {
+	frame
+	Text, To string
 }

@@ -102,8 +102,10 @@ func findOrPrevious[T any](
 // showUnderWay shows that a page is being prepared. It reloads by itself, with and without scripts.
 func (v *visit) showUnderWay(u *pendingPageError) error {
 	v.w.Header().Set("Refresh", strconv.Itoa(reloadSeconds))
-	return v.render(http.StatusAccepted, "underway", struct {
-		frame
-		*pendingPageError
-	}{v.frame("One moment"), u})
+	return v.render(http.StatusAccepted, "underway", underwayPage{v.frame("One moment"), u})
+}
+
+type underwayPage struct {
+	frame
+	*pendingPageError
 }

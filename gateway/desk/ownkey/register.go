@@ -16,8 +16,8 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// keyPage shows a person's passkeys, and lets the person make one.
-type keyPage struct {
+// KeyPage shows a person's passkeys, and lets the person make one.
+type KeyPage struct {
 	Keys    []*signing.Key
 	Unknown string // why this gateway does not know which keys are valid; empty: it does
 	Why     string // why browsers make no passkey here; empty: they do
@@ -48,9 +48,9 @@ func (p *Pages) ShowKey(w http.ResponseWriter, r *http.Request) error {
 	return p.Show(w, r, "key", "Your key", page)
 }
 
-func (p *Pages) keyPage(r *http.Request) (page keyPage, err error) {
+func (p *Pages) keyPage(r *http.Request) (page KeyPage, err error) {
 	who := access.From(r.Context())
-	page = keyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.whyUnknown(r.Context()), Host: r.Host}
+	page = KeyPage{Keys: p.Passkeys(r.Context(), who.Name), Unknown: p.whyUnknown(r.Context()), Host: r.Host}
 	var use *passkey.Use
 	if use, page.Why = useAt(r.Host); use == nil {
 		return page, nil

@@ -12,8 +12,8 @@ import (
 	"processidea/store/signing/passkey"
 )
 
-// signPage asks a person to sign a decision.
-type signPage struct {
+// SignPage asks a person to sign a decision.
+type SignPage struct {
 	Claims  proof.Claims
 	Tool    string
 	About   string // what the Call does, and for whom
@@ -48,7 +48,7 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	}
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
-	page := signPage{Claims: claims, Tool: tool, About: about, Reason: d.Reason, Back: back}
+	page := SignPage{Claims: claims, Tool: tool, About: about, Reason: d.Reason, Back: back}
 	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
 	q := question{Who: who.Name, Decision: d, About: about, Payload: payload}
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {

@@ -80,14 +80,14 @@ func Write(o Options) ([]File, error) {
 			return nil, err
 		}
 	}
-	with := templateData(o, name)
+	with := newContents(o, name)
 	written := o.filesToWrite()
 	if o.HTTP {
 		t, err := o.readTable()
 		if err != nil {
 			return nil, err
 		}
-		texts[tableName], with["Table"] = t.data, t
+		texts[tableName], with.Table = t.data, t
 	}
 	for _, f := range written {
 		if texts[f.Name] != nil {
@@ -103,21 +103,26 @@ func Write(o Options) ([]File, error) {
 	return written, writeAll(folder, texts)
 }
 
-// templateData returns the values that the templates use.
-func templateData(o Options, name string) map[string]any {
-	docs, command := "", o.Program
+// contents are what the templates read.
+type contents struct {
+	Name, Program, Docs, Command string
+	Go                           bool // there is a Go program
+	Table                        table
+}
+
+func newContents(o Options, name string) contents {
+	c := contents{Name: name, Go: o.Checkout != "", Program: o.Program, Command: o.Program}
 	if o.Checkout != "" {
-		docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
-		command = "go run ."
+		c.Docs = "Everything else is in " + filepath.ToSlash(filepath.Join(o.Checkout, "docs")) + "."
+		c.Command = "go run ."
 	}
-	return map[string]any{"Name": name, "Module": newModulePath(name), "Go": o.Checkout != "", "Program": o.Program,
-		"Docs": docs, "Command": command}
+	return c
 }
 
 // newModulePath returns a module path that cannot clash with another module, whatever the name.
 func newModulePath(name string) string { return "example.com/" + strings.ToLower(name) }
 
-func fillTemplate(name string, with any) ([]byte, error) {
+func fillTemplate(name string, with contents) ([]byte, error) {
 	t, err := template.New(path.Base(name)).ParseFS(files, "files/"+name)
 	if err != nil {
 		return nil, err
