@@ -89,18 +89,18 @@ func pausedActivityIn(e *workflowpb.WorkflowExecutionInfo) (process string, h tu
 }
 
 func pausedWhole(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
-	return reportToParent(e, func(what string) turn.HeldUp { return turn.PausedInTemporal(what, "workflow") })
+	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.PausedInTemporal(what, "workflow") })
 }
 
 func failingTasks(e *workflowpb.WorkflowExecutionInfo) (process string, h turn.HeldUp) {
 	if len(entriesOf(e, protocol.ProblemsAttribute)) == 0 {
 		return "", turn.HeldUp{}
 	}
-	return reportToParent(e, func(what string) turn.HeldUp { return turn.WorkerFails("continue " + what) })
+	return holdUpForParent(e, func(what string) turn.HeldUp { return turn.WorkerFails("continue " + what) })
 }
 
-// reportToParent returns the HeldUp of a workflow that cannot handle signals, and the process above, which is informed.
-func reportToParent(e *workflowpb.WorkflowExecutionInfo, tell func(what string) turn.HeldUp) (string, turn.HeldUp) {
+// holdUpForParent returns the HeldUp of a workflow that cannot handle signals, and the process above, which is told.
+func holdUpForParent(e *workflowpb.WorkflowExecutionInfo, tell func(what string) turn.HeldUp) (string, turn.HeldUp) {
 	id, process := e.GetExecution().GetWorkflowId(), processOf(e)
 	if id == process {
 		process, _, _ = strings.Cut(id, "/")

@@ -89,14 +89,14 @@ func (l Labels) given(ref refexpr.Reference) string {
 // InWords returns a value with each expression replaced by the names, in quotation marks, of what it leads to. A value
 // with an invalid expression stays as it is.
 func (l Labels) InWords(v any) any {
-	told, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
+	words, err := refexpr.ResolveExpressions(v, func(e refexpr.Expression) (any, bool) {
 		names := jsonval.Map(e, func(all []refexpr.Reference) string { return l.given(all[len(all)-1]) })
 		return "“" + strings.Join(names, "” / “") + "”", true
 	})
 	if err != nil {
 		return v
 	}
-	return told
+	return words
 }
 
 // ParamsInWords is InWords for the parameters of a Call as it is written.

@@ -33,7 +33,8 @@ func TestValuesAreToldWithoutReferences(t *testing.T) {
 		}
 	}
 	call := jsonval.Object{"_tool": "pay", "to": "†input.name", "wrong": "†", "cents": json.Number("1")}
-	if got := jsonval.EncodeToString(labels.ParamsInWords(call)); got != `{"cents":1,"to":"“Supplier”","wrong":"†"}` {
+	got := jsonval.EncodeToString(labels.ParamsInWords(call))
+	if got != `{"cents":1,"to":"“Supplier”","wrong":"†"}` {
 		t.Error(got)
 	}
 }

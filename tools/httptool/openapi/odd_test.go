@@ -1,0 +1,80 @@
+package openapi_test
+
+import (
+	"strings"
+	"testing"
+
+	"processidea/tools/httptool/openapi"
+)
+
+func TestWhatIsOddBesideTheSchemasKeepsNoOperationFromBeingUsed(t *testing.T) {
+	t.Parallel()
+	r := imported(t, written("3.0.3", "/x", `{"get": {"deprecated": "false", "parameters": [
+		{"name": "a", "in": "query", "required": "true", "schema": {"type": "string", "enum": ["true"]},
+		 "examples": ["2020-01-01"]}],
+		"responses": {"200": {"description": "d", "content": {"application/json": {"examples": [{"a": 1}],
+			"schema": {"type": "object", "properties": {"n": {"$ref": "#/components/schemas/Missing"}}}}}}}}}`, ""),
+		openapi.Options{})
+	got := encoded(r.Tools["getX"])
+	for _, want := range []string{`"required":["a"]`, `"enum":["true"]`, `"properties":{"n":{}}`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in %s", want, got)
+		}
+	}
+	notes := strings.Join(r.Notes, "\n")
+	for _, want := range []string{`"true" is read as a flag (#/paths/~1x/get/parameters/0/required)`,
+		"examples is left out", `"#/components/schemas/Missing" finds nothing`} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%s is missing in %s", want, notes)
+		}
+	}
+}
+
+func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T) {
+	t.Parallel()
+	const answer = `"responses": {"200": {"description": "d"}}`
+	for _, row := range []struct{ operation, note string }{
+		{`"parameters": {"name": "q", "in": "query"}, ` + answer, "its parameters may not be of type object"},
+		{`"responses": [200]`, "its responses may not be of type array"},
+		{`"security": ["key"], ` + answer, "its security may not be of type string"},
+		{`"parameters": [{"name": "q", "in": "query", "allowEmptyValue": 1}], ` + answer,
+			"its allowEmptyValue may not be of type number"},
+		{`"parameters": [{"$ref": "#/components/parameters/none"}], ` + answer, "#/components/parameters/none leads nowhere"},
+		{`"parameters": [{"$ref": "#/components/parameters/empty"}], ` + answer, "#/components/parameters/empty leads nowhere"},
+		{`"requestBody": {"$ref": "#/components/requestBodies/none"}, ` + answer, "#/components/requestBodies/none leads"},
+	} {
+		r := imported(t, written("3.0.3", "/x", `{"post": {`+row.operation+`}, "get": {`+answer+`}}`,
+			`, "components": {"parameters": {"empty": null}}`), openapi.Options{})
+		notes := strings.Join(r.Notes, "\n")
+		if len(r.Tools) != 1 || r.Tools["getX"] == nil ||
+			!strings.Contains(notes, "it is left out: "+row.note) || !strings.Contains(notes, "(#/paths/~1x/post)") {
+			t.Errorf("%s: %s, %s", row.operation, encoded(r.Tools), notes)
+		}
+	}
+	for _, operation := range []string{`"responses": {"200": null, "404": {"$ref": "#/components/responses/none"}}`,
+		`"externalDocs": "https://d", "callbacks": [], "tags": [{"name": "a"}], ` +
+			`"responses": {"200": {"description": "d", "headers": {"X": "string"}, "links": []}}`,
+		`"parameters": [null], "requestBody": {"required": true, "content": {"application/json": null}}, ` + answer,
+		`"requestBody": {"content": {"application/json": {"schema": {"type": "object", "properties": {"a": null}}}}}, ` + answer,
+	} {
+		r := imported(t, written("3.0.3", "/x", `{"post": {`+operation+`}}`, `, "externalDocs": "https://d"`),
+			openapi.Options{})
+		if r.Tools["postX"] == nil || !strings.Contains(strings.Join(r.Notes, "\n"), "(#/paths/~1x/post/") {
+			t.Errorf("%s: %s, %q", operation, encoded(r.Tools), r.Notes)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"openapi": "3.0.0", "security": "none"}`:               "its security may not be of type string",
+		`{"openapi": "3.0.0", "info": {"title": 1, "title": 2}}`: "$.info.title: line 1: the key stands twice",
+	} {
+		_, err := openapi.Import([]byte(text), openapi.Options{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	r := imported(t, []byte(`{"openapi": "3.0.3", "info": {"title": "t", "version": "1"},
+		"servers": {"url": "https://h.example"}, "paths": {"x": {"get": {`+answer+`}}}}`), openapi.Options{})
+	if got := specOf(t, r.Tools["getX"]).URL; got != "https://h.example/x" {
+		t.Error(got)
+	}
+}
