@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"processidea/internal/devserver/devtest"
+	"processidea/internal/safego/safegotest"
 	"processidea/model/loop"
 	"processidea/starter/internal/server"
 )
@@ -34,6 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if os.Getenv(asProgram) != "" {
+		safegotest.PanicAsTold()
 		os.Exit(asStarter())
 	}
 	release, err := devtest.ShareMachine()

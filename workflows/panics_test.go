@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"processidea/internal/safego/safegotest"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
 	"processidea/tools/mcptool"
@@ -35,7 +36,7 @@ func TestNoGoroutineEndsAWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	worker := c.productionWith([]string{workertest.PanicsVariable + "=" + string(list),
+	worker := c.productionWith([]string{safegotest.Variable + "=" + string(list),
 		mcptool.CommandsVariable + "=" + os.Args[0] + " " + mcptest.Argument + " *"})
 	if r := c.finish(c.start(s)); r.Status != loop.StatusCompleted {
 		t.Errorf("it ended as %s: %s", r.Status, asJSON(r))
@@ -69,7 +70,7 @@ func TestAPanicOfTheWorkerItselfEndsItWithTheReason(t *testing.T) {
 	c := newCrash(t)
 	p := workertest.Start(t, []string{"TEMPORAL_ADDRESS=" + addressOf(c.id), "TEMPORAL_NAMESPACE=" + c.id,
 		"PROCESSIDEA_STORE=" + storeDir,
-		workertest.PanicsVariable + `={"worker.run": 0}`})
+		safegotest.Variable + `={"worker.run": 0}`})
 	if code, log := p.Wait(); code != 1 ||
 		!strings.Contains(log, "run worker: worker.run panicked: a fault that was put in") {
 		t.Errorf("it ended with %d", code)
@@ -96,7 +97,7 @@ var placesOfWorkers = map[string]int{
 func TestARequestThatPanicsAtEachAttemptPausesItsProcess(t *testing.T) {
 	t.Parallel()
 	c := newCrash(t)
-	c.productionWith([]string{workertest.PanicsVariable + `={"activities.request": -1}`})
+	c.productionWith([]string{safegotest.Variable + `={"activities.request": -1}`})
 	var all []*scenario
 	for n, batch := range []string{"false", "true"} {
 		s := newScenario(t, `{"config": {"llm": {"batch": `+batch+`}}, "context": [{"type": "text", "text": "Go."}]}`,

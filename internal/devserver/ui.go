@@ -1,6 +1,7 @@
 package devserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -25,16 +26,23 @@ func runUI(ctx context.Context, port int, frontend string, o Options) (stop func
 	}
 	ui := uiserver.NewServer(uioptions.WithConfigProvider(uiConfig(port, frontend, o)),
 		uioptions.WithAPIMiddleware([]uiapi.Middleware{refuseOtherNames}))
+	var died error // set when ended is closed
 	ended := make(chan struct{})
+	starting, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	// ui.Start returns nil when it is stopped, and ends the program on any error.
-	safego.Go("devserver.ui", ui.Start, func(error) { close(ended) })
+	safego.Go("devserver.ui", ui.Start, func(err error) {
+		died = err
+		close(ended)
+		giveUp()
+	})
 	stop = func() {
 		ui.Stop()
 		<-ended
 	}
-	if err := await(ctx, func() error { return checkHealth(ctx, port) }); err != nil {
+	if err := await(starting, func() error { return checkHealth(ctx, port) }); err != nil {
 		stop()
-		return nil, fmt.Errorf("devserver: start UI on port %d: %w", port, err)
+		return nil, fmt.Errorf("devserver: start UI on port %d: %w", port, cmp.Or(died, err))
 	}
 	return stop, nil
 }

@@ -19,7 +19,7 @@ import (
 // source is what this module's source code has of goroutines.
 type source struct {
 	Places   map[string]string // the folder of each place, from the root
-	Named    map[string]bool   // dotted words in string literals of tests
+	Named    map[string]bool   // dotted words in string literals of files that let goroutines panic
 	Problems []string          // goroutines started in other ways
 }
 
@@ -80,19 +80,23 @@ func (s *source) Read(name, text string) error {
 	if err != nil {
 		return err
 	}
-	isTest := strings.HasSuffix(name, "_test.go")
+	isTest, panics := strings.HasSuffix(name, "_test.go"), false
 	r := &reader{s, set, path.Dir(name)}
 	for _, i := range f.Imports {
 		switch i.Path.Value {
 		case `"testing"`:
 			isTest = true
+		case `"processidea/internal/safego/safegotest"`:
+			panics = true
 		case `"golang.org/x/sync/errgroup"`:
 			r.addProblem(i, "package errgroup")
 		}
 	}
 	if isTest {
 		s.Problems = slices.DeleteFunc(s.Problems, func(p string) bool { return strings.HasPrefix(p, name+":") })
-		ast.Inspect(f, s.readTest)
+		if panics {
+			ast.Inspect(f, s.readTest)
+		}
 		return nil
 	}
 	if !strings.HasPrefix(name, "internal/safego/") {

@@ -27,20 +27,9 @@ const asWorkerVariable = "PROCESSIDEA_TEST_AS_WORKER"
 // it before anything else, in an init function or in TestMain.
 func Main() {
 	if os.Getenv(asWorkerVariable) != "" {
-		panicAt(os.Getenv(PanicsVariable))
+		safegotest.PanicAsTold()
 		// for examples
 		os.Exit(service.Execute(os.Args[1:], os.Stdout, os.Stderr, service.WithTools(texttools.Register)))
-	}
-}
-
-// PanicsVariable maps places of package safego, as JSON, to numbers: at each place one goroutine of the worker panics,
-// after that number of others; with -1, every one panics.
-const PanicsVariable = "PROCESSIDEA_TEST_PANICS"
-
-func panicAt(list string) {
-	var after map[string]int
-	if json.Unmarshal([]byte(list), &after) == nil {
-		safegotest.EachOnce(after, func(place string) bool { _, listed := after[place]; return listed })
 	}
 }
 

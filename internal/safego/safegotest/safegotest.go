@@ -2,8 +2,10 @@
 package safegotest
 
 import (
+	"encoding/json"
 	"log"
 	"log/slog"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +50,18 @@ func EachOnce(skip map[string]int, wanted func(place string) bool) {
 			panic("a fault that was put in")
 		}
 	})
+}
+
+// Variable maps places, as JSON, to numbers: at each place one goroutine of the program panics, after that number of
+// others; with -1, every one panics.
+const Variable = "PROCESSIDEA_TEST_PANICS"
+
+// PanicAsTold makes goroutines panic as Variable says. A test's binary calls it where it is the program that is tried.
+func PanicAsTold() {
+	var after map[string]int
+	if json.Unmarshal([]byte(os.Getenv(Variable)), &after) == nil {
+		EachOnce(after, func(place string) bool { _, listed := after[place]; return listed })
+	}
 }
 
 // buffer is a log writer that waits for the line about one place.

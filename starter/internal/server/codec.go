@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,8 +12,10 @@ import (
 	"processidea/worker/codecserver"
 )
 
-// ServeCodec serves the codec through which the Temporal UI reads payloads, until stop is called.
-func ServeCodec(ctx context.Context, listen string, o codecserver.Options) (endpoint string, stop func(), err error) {
+// ServeCodec serves the codec through which the Temporal UI reads payloads, until stop is called. It calls lost if it
+// ends before that.
+func ServeCodec(ctx context.Context, listen string, o codecserver.Options, lost func(error)) (endpoint string,
+	stop func(), err error) {
 	handler, err := codecserver.Handler(o)
 	if err != nil {
 		return "", nil, err
@@ -22,6 +25,11 @@ func ServeCodec(ctx context.Context, listen string, o codecserver.Options) (endp
 		return "", nil, fmt.Errorf("serve payloads: %w", err)
 	}
 	s := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
-	safego.Go("starter.codec", func() error { return s.Serve(listener) }, func(error) { _ = listener.Close() })
+	safego.Go("starter.codec", func() error { return s.Serve(listener) }, func(err error) {
+		if !errors.Is(err, http.ErrServerClosed) {
+			_ = listener.Close() // new connections are refused instead of waiting
+			lost(fmt.Errorf("serve payloads: %w", err))
+		}
+	})
 	return "http://" + listener.Addr().String(), func() { _ = s.Close() }, nil
 }

@@ -89,7 +89,7 @@ func (s *Session) serve(ctx context.Context, h Hosting) error {
 	if err != nil {
 		return err
 	}
-	unpacker, codec, err := s.codec(ctx)
+	unpacker, codec, err := s.codec(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -173,13 +173,15 @@ func (s *Session) readSettings(ctx context.Context, h Hosting, log *slog.Logger)
 
 // codec starts the codec server, from which the UI fetches payloads. It starts first, so that wrong keys are found
 // before anything else runs.
-func (s *Session) codec(ctx context.Context) (archive *client.Archive, endpoint string, err error) {
+func (s *Session) codec(ctx context.Context, log *slog.Logger) (archive *client.Archive, endpoint string, err error) {
 	archive, err = OpenStore(ctx, s.Place.Store)
 	if err != nil {
 		return nil, "", err
 	}
 	s.cleanups = append(s.cleanups, archive.Close)
-	endpoint, stop, err := ServeCodec(ctx, "127.0.0.1:0", codecserver.Options{Store: archive.Store()})
+	endpoint, stop, err := ServeCodec(ctx, "127.0.0.1:0", codecserver.Options{Store: archive.Store()}, func(err error) {
+		log.Error("the web UI can read no payloads any more", "error", err)
+	})
 	if err != nil {
 		return nil, "", err
 	}

@@ -11,6 +11,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
 )
 
@@ -72,7 +73,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			return f.snapshot(ctx)
 		case line, ok := <-f.Person.typedLines():
 			if !ok {
-				f.Person = nil // nothing more will be typed
+				f.leavePerson()
 				continue
 			}
 			if err := f.Person.answer(ctx, line); err != nil {
@@ -80,6 +81,16 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 			}
 		}
 	}
+}
+
+// leavePerson goes on without the person, of whom nothing more is read.
+func (f *Follower) leavePerson() {
+	if err := f.Person.inputError; err != nil {
+		f.Progress.Clear()
+		f.Session.Place.Note("what is typed here is not read any more: %s; decide with \"%s decide %s\"", err,
+			print.Program, print.Quote(f.Process.ID()))
+	}
+	f.Person = nil
 }
 
 func (f *Follower) events(ctx context.Context) <-chan eventOrError {

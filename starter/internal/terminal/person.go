@@ -30,6 +30,7 @@ type Person struct {
 
 	out        io.Writer
 	inputLines <-chan string
+	inputError error            // why nothing more is read, once inputLines is closed; nil: nothing more is typed
 	lineDone   chan<- struct{}  // frees the reader after a line; until then an editor may have the terminal
 	current    *client.Approval // the open question, or nil
 	settled    map[approvalKey]bool
@@ -53,14 +54,19 @@ func NewPerson(in io.Reader, out io.Writer, p *client.Process, by string, groups
 		return nil
 	}
 	lines, accepted := make(chan string), make(chan struct{}, 1)
+	person := &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: accepted,
+		settled: map[approvalKey]bool{}}
 	safego.Go("starter.person", func() error {
-		for scanner := bufio.NewScanner(typed); scanner.Scan(); <-accepted {
+		scanner := bufio.NewScanner(typed)
+		for ; scanner.Scan(); <-accepted {
 			lines <- scanner.Text()
 		}
-		return nil
-	}, func(error) { close(lines) })
-	return &Person{Process: p, By: by, Groups: groups, out: out, inputLines: lines, lineDone: accepted,
-		settled: map[approvalKey]bool{}}
+		return scanner.Err()
+	}, func(err error) {
+		person.inputError = err
+		close(lines)
+	})
+	return person
 }
 
 // typedLines is the channel of typed lines. Without a Person it is nil, which never delivers.

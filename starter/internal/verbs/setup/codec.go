@@ -66,16 +66,21 @@ func runCodec(ctx context.Context, a *app.App, listen string, origins []string, 
 		return err
 	}
 	defer archive.Close()
+	lost := make(chan error, 1)
 	endpoint, stop, err := server.ServeCodec(ctx, listen, codecserver.Options{Store: archive.Store(), Origins: origins,
-		Token: token})
+		Token: token}, func(err error) { lost <- err })
 	if err != nil {
 		return err
 	}
 	defer stop()
 	a.Note("the codec server is at %s", endpoint)
 	a.Note("stop with Ctrl-C")
-	<-ctx.Done()
-	return nil
+	select {
+	case err := <-lost:
+		return err
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 func onLoopback(listen string) bool {
