@@ -64,7 +64,7 @@ func TestARunThatCannotReadWhatIsTypedSaysSoAndGoesOn(t *testing.T) {
 	run := d.panicsAt("starter.person").typist("run", ".", "--id", "p", noUI)
 	d.eventually("it says so", func() bool {
 		return strings.Contains(run.seen.String(), "starter: what is typed here is not read any more: "+
-			"starter.person panicked: a fault that was put in; decide with \"starter decide p\"")
+			"starter.person panicked: a fault that was put in; to see what waits: starter approvals p")
 	})
 	d.eventually("all wait", func() bool {
 		var waiting []protocol.Approval

@@ -87,7 +87,7 @@ func (f *Follower) Follow(ctx context.Context) (loop.Result, error) {
 func (f *Follower) leavePerson() {
 	if err := f.Person.inputError; err != nil {
 		f.Progress.Clear()
-		f.Session.Place.Note("what is typed here is not read any more: %s; decide with \"%s decide %s\"", err,
+		f.Session.Place.Note("what is typed here is not read any more: %s; to see what waits: %s approvals %s", err,
 			print.Program, print.Quote(f.Process.ID()))
 	}
 	f.Person = nil
