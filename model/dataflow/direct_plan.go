@@ -102,7 +102,7 @@ func (i *Instance) restoreCallOfEarlierProcess(rec *CallRecord, p turn.RecordedC
 	status := p.StatusByInstance[i.token]
 	if !p.IsFinalFor(i.token) {
 		rec.ReviewReason = cmp.Or(
-			ideafile.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), status), rec.ReviewReason)
+			p.ReviewReasonOnResume(ideafile.FindTool(i.palette.Tools, rec.Tool), i.token), rec.ReviewReason)
 		return
 	}
 	rec.Decisions, rec.FromEarlierProcess = p.DecisionsByInstance[i.token], true

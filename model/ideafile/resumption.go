@@ -29,16 +29,3 @@ func AllInstancesEnded(context []Message, tokens []string) bool {
 	}
 	return !slices.ContainsFunc(tokens, func(token string) bool { return !ended[token] })
 }
-
-// ReviewReasonOnResume returns why a person must review a Call that a process takes over from an earlier one, even if
-// its Tool's policy requires none: a person had been asked about it, or it was running and must not run twice. Empty:
-// the policy decides.
-func ReviewReasonOnResume(t *Tool, was CallStatus) string {
-	switch {
-	case was == AwaitingApproval:
-		return "it waited for a person in the process before"
-	case was == Running && t != nil && t.MaxAttempts == 1:
-		return "it was running in the process before; it may have had its effect, and it must not run twice"
-	}
-	return ""
-}

@@ -252,7 +252,7 @@ func (l *Loop) CountResumedDirectPlanCalls() (askedAgain, resumed int) {
 	l.eachRecordedDirectCall(func(inst *InstanceProgress, p turn.RecordedCall) {
 		switch status := p.StatusByInstance[inst.Token]; {
 		case status.IsFinal(), !inst.runsDirectPlan():
-		case ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status) != "":
+		case p.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), inst.Token) != "":
 			askedAgain++
 		default:
 			resumed++

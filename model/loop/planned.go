@@ -28,11 +28,11 @@ func (l *Loop) planEntriesForIdea() []turn.PlannedCallSummary {
 			case !p.isPlannedFor(inst):
 				return c, ok && isEarlier
 			case !ok:
-				state := turn.CallState{Status: ideafile.Running}
-				if l.isHeldByRecheck(p, inst) { // the Call cannot have had its effect
-					state.Status = ideafile.Waiting
+				c = turn.CallReport{Request: p.Request, Index: p.Index}
+				if c.Status = ideafile.Running; l.isHeldByRecheck(p, inst) { // the Call cannot have had its effect
+					c.Status, c.ReviewReason = ideafile.Waiting, heldByRecheck
 				}
-				return turn.CallReport{Request: p.Request, Index: p.Index, CallState: state}, p.isUnreportedBy(inst)
+				return c, p.isUnreportedBy(inst)
 			}
 			return c, all || l.isShownToLLM(p, inst, c) || (len(accepted) > 0 && p.Request == accepted[0].Request)
 		})

@@ -21,6 +21,10 @@ type recheck struct {
 	input *turn.RequestInput
 }
 
+// heldByRecheck is why a person must review a Call, if another process takes it over while it waits for the second
+// answer: nobody asks there again.
+const heldByRecheck = "the LLM was to be asked about it a second time, and had not answered in the process before"
+
 // RechecksInFlight reports whether any answer is being asked for a second time.
 func (l *Loop) RechecksInFlight() bool { return len(l.rechecks) > 0 }
 
@@ -123,7 +127,8 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 	for _, instance := range input.Instances {
 		held := slices.Contains(first.HeldTokens, instance.Token)
 		seen := why[instance.Token] == "" || inPlan
-		if inst := l.byToken[instance.Token]; (!held && seen) || !inst.CanReceiveCalls() {
+		inst := l.byToken[instance.Token]
+		if (!held && seen) || !inst.CanReceiveCalls() {
 			continue
 		}
 		calls := ResumedCalls{Token: instance.Token, Request: input.RequestNumber, Calls: byToken[instance.Token],
@@ -132,7 +137,11 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 			return l.wasReplacedByPerson(input.RequestNumber, c)
 		})
 		for n := range calls.Calls {
-			calls.Calls[n].ReviewReason = why[instance.Token]
+			c := &calls.Calls[n]
+			c.ReviewReason = why[instance.Token]
+			if held && c.ReviewReason != "" { // until the instance reports it
+				inst.setWaiting(calls.Request, *c)
+			}
 		}
 		list = append(list, calls)
 	}

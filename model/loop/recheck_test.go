@@ -3,9 +3,11 @@ package loop_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
 	"processidea/model/loop"
@@ -61,6 +63,60 @@ func TestAnIdeaSaysOfACallThatWaitsForASecondAnswerThatItHasNotBegun(t *testing.
 			t.Errorf("before %s: %+v", before, got)
 		}
 	}
+}
+
+// Nobody asks the LLM again in a fork about a Call that waited for its second answer, or whose two answers differ: a
+// person decides there, and in the fork of that fork.
+func TestAForkAsksAPersonAboutACallThatWaitedForASecondAnswerOrHasTwo(t *testing.T) {
+	t.Parallel()
+	s := newScenarioWithPeople(t, "", `"config": {"quality": {"recheck": 1, "before": true}}, `+modeltest.TwoInstances)
+	s.Unreached = []string{"①", "②"} // held
+	s.ExpectRequest()
+	reply := s.DeliverCalls([]any{modeltest.DecodeJSON(t, `{"_tool":"slow","_instance":"*","_outputPath":"later"}`),
+		modeltest.DecodeJSON(t, `{"_tool":"work","_instance":"*","x":"†state.later","_outputPath":"mood"}`)})
+	reply.Complete = true
+	s.Loop.ApplyReply(reply)
+	recheck := s.Loop.StartRecheck()
+	s.Loop.ConcludeRequest()
+
+	// wantAsked fails the test unless a fork, and its fork, ask a person before each Call of an instance runs.
+	wantAsked := func(when, token, because string, approved ...string) {
+		t.Helper()
+		origin := s
+		for n := range 2 {
+			fork := again(s, modeltest.SnapshotFile(t, s.Idea, origin.Loop.AllInstancesInput(), nil, nil), false)
+			origin = fork
+			if n == 0 {
+				continue // it stands as it began when it is forked
+			}
+			for _, id := range []string{"1.1@" + token, "1.2@" + token} {
+				p := fork.Instances[token].PendingApprovals()
+				if asks := len(p) == 1 && p[0].CallID == id && strings.Contains(p[0].ReviewReason, because); !asks &&
+					!slices.Contains(approved, id) {
+					t.Errorf("%s, a fork asks about %s: %+v", when, id, p)
+				}
+				if len(p) == 1 {
+					fork.Decide(policy.Approve, id)
+				}
+				if strings.HasPrefix(id, "1.1") {
+					completeSlow(fork, id)
+				}
+			}
+			s.WantEqual(when+", a fork runs it then", string(fork.Instances[token].FindCall("1.2@"+token).Status), "done")
+		}
+	}
+	wantAsked("asked again", "①", "had not answered")
+	list := s.Loop.ApplyRecheck(recheck, turn.LLMReply{Comparisons: []turn.Comparison{
+		{Token: "①", Position: 1, Differed: true}, {Token: "②", Position: 2}}})
+	wantAsked("sent", "①", "decided otherwise")
+	handOut(s, list)
+	wantAsked("shown", "①", "decided otherwise")
+	s.Decide(policy.Approve, "1.1@①")
+	wantAsked("waiting for what it reads", "①", "decided otherwise", "1.1@①")
+	completeSlow(s, "1.1@①")
+	s.WantEqual("the process itself asks, too", string(s.Instances["①"].FindCall("1.2@①").Status), "awaiting-approval")
+	s.WantEqual("nobody is asked where the answers are the same", string(s.Instances["②"].FindCall("1.1@②").Status),
+		"running")
 }
 
 // Whoever resumes a process that they had paused has not seen that the answers differ.

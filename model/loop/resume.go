@@ -128,15 +128,14 @@ func (l *Loop) restoreCall(p turn.RecordedCall) {
 		} else {
 			l.resumeCall(inst, p.Request,
 				turn.DeliveredCall{Index: p.Index, Call: p.WrittenCall,
-					ReviewReason: ideafile.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), status)})
+					ReviewReason: p.ReviewReasonOnResume(l.Idea.Tool(p.WrittenCall.Tool), token)})
 		}
 	}
 }
 
 func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredCall) {
 	inst.Idle = false
-	inst.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
-		CallState: turn.CallState{Status: ideafile.Waiting}}
+	inst.setWaiting(request, c)
 	for n := range l.resumedCalls {
 		if l.resumedCalls[n].Token == inst.Token && l.resumedCalls[n].Request == request {
 			l.resumedCalls[n].Calls = append(l.resumedCalls[n].Calls, c)
@@ -145,6 +144,12 @@ func (l *Loop) resumeCall(inst *InstanceProgress, request int, c turn.DeliveredC
 	}
 	l.resumedCalls = append(l.resumedCalls, ResumedCalls{Token: inst.Token, Request: request,
 		Calls: []turn.DeliveredCall{c}})
+}
+
+// setWaiting notes that a Call which is being sent to the instance has not begun.
+func (p *InstanceProgress) setWaiting(request int, c turn.DeliveredCall) {
+	p.calls[ideafile.CallKey{Request: request, Index: c.Index}] = turn.CallReport{Request: request, Index: c.Index,
+		CallState: turn.CallState{Status: ideafile.Waiting}, ReviewReason: c.ReviewReason}
 }
 
 // TakeResumedCalls returns, once, the Calls to send to the instances, in the order of their Requests.

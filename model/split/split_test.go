@@ -455,3 +455,23 @@ func TestThePartsShareTheLimitsThatHoldByDefault(t *testing.T) {
 		}
 	}
 }
+
+// Why a person must review a Call goes with its instance from a part to the whole, and to a part again.
+func TestPartsOfAForkKnowWhyAPersonMustReviewACall(t *testing.T) {
+	t.Parallel()
+	input := &turn.RequestInput{}
+	for _, token := range []string{"①", "②"} {
+		part := modeltest.IdeaFrom(t, `{"schema": {"tools": {`+modeltest.ScenarioTools+`}}, "context": [{"type": "state", "_instance": "`+token+`", "state": {}},
+			{"type": "plan", "plan": [{"_tool": "log", "_instance": "*"}], "record": {"1.1": {"waiting": ["`+token+`"], "review": {"`+token+`": "two answers for `+token+`"}}}}]}`)
+		input.AddPartContext(part.Source["context"], part.Source["context"], []string{token}, nil)
+	}
+	whole := turn.SnapshotIdea(jsonval.Object{}, input, nil, nil)["context"].([]any)
+	plan := whole[len(whole)-1]
+	for _, token := range []string{"①", "②"} {
+		part, _ := turn.FilterPlanRecord(plan, []string{token})
+		got := string(jsonval.Encode(jsonval.At(part, "record", "1.1")))
+		if want := `{"review":{"` + token + `":"two answers for ` + token + `"},"waiting":["` + token + `"]}`; got != want {
+			t.Errorf("the part with %s has %s, not %s", token, got, want)
+		}
+	}
+}

@@ -151,7 +151,7 @@ func filterPlanEntry(entry any, mine map[string]bool) (out any, left bool) {
 	for key, v := range jsonval.Sorted(object) {
 		tokens, isList := jsonval.AsStringList(v)
 		switch {
-		case key == recordResults, key == recordRan:
+		case key == recordResults, key == recordRan, key == recordReview:
 			rest[key] = filterByToken(v, mine)
 		case key == recordDecided:
 			rest[key] = slices.DeleteFunc(slices.Clone(jsonval.AsList(v)), func(d any) bool {

@@ -21,6 +21,8 @@ type RecordedCall struct {
 	RanCallByInstance   map[string]ExecutedCall
 	// FaultByInstance is why the Call failed or is blocked. Only the record of a Plan that runs directly has it.
 	FaultByInstance map[string]*diag.Fault
+	// ReviewReasonByInstance is why a person had to review the Call, beside its Tool's policy.
+	ReviewReasonByInstance map[string]string
 }
 
 // CallKey is the place of the Call in the Plan.
@@ -35,6 +37,8 @@ const (
 	recordFaults  = "errors"
 	// recordRan holds the Call as it ran after people's decisions, by instance.
 	recordRan = "ran"
+	// recordReview has why a person must review the Call, by instance.
+	recordReview = "review"
 )
 
 // RecordedFault is a fault in a record's entry, with the instances that have it. Instances is empty in a process whose
@@ -109,6 +113,7 @@ func newRecordedCall(key ideafile.CallKey, entry any) RecordedCall {
 		}
 	}
 	_ = jsonval.ReadAs(fields[recordRan], &p.RanCallByInstance)
+	_ = jsonval.ReadAs(fields[recordReview], &p.ReviewReasonByInstance)
 	return p
 }
 
@@ -134,7 +139,23 @@ func (p RecordedCall) Report(token string) CallReport {
 	if ran, ok := p.RanCallByInstance[token]; ok {
 		c.RanCall = &ran
 	}
+	c.ReviewReason = p.ReviewReasonByInstance[token]
 	return c
+}
+
+// ReviewReasonOnResume returns why a person must review the Call in an instance of a process that takes it over, even
+// if its Tool's policy requires none: a person had to in the process before, or was being asked there, or the Call was
+// running and must not run twice. Empty: the policy decides.
+func (p RecordedCall) ReviewReasonOnResume(t *ideafile.Tool, token string) string {
+	switch status, why := p.StatusByInstance[token], p.ReviewReasonByInstance[token]; {
+	case why != "":
+		return why
+	case status == ideafile.AwaitingApproval:
+		return "it waited for a person in the process before"
+	case status == ideafile.Running && t != nil && t.MaxAttempts == 1:
+		return "it was running in the process before; it may have had its effect, and it must not run twice"
+	}
+	return ""
 }
 
 // RecordedDecisions reads the decisions in a record's entry of one Call.
@@ -154,7 +175,8 @@ func readList[T any](v any) (list []T) {
 // setStatuses reads the Call's status in each instance. A single status without instances counts for every instance of
 // the Call. With several statuses and no instances, none is set, since it is unknown which instance has which.
 func (p *RecordedCall) setStatuses(entry any, tokens []string) {
-	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults, recordDecided, recordFaults, recordRan)
+	statuses := jsonval.WithoutKey(jsonval.AsObject(entry), recordResults, recordDecided, recordFaults, recordRan,
+		recordReview)
 	if s, ok := entry.(string); ok {
 		statuses[s] = nil
 	}

@@ -118,6 +118,8 @@ type CallReport struct {
 	CallState
 	// Tool is the Tool of a Call with a Fault; empty for other Calls.
 	Tool string `json:"tool,omitempty"`
+	// ReviewReason is why a person must review the Call before it runs, even if its Tool's policy requires none.
+	ReviewReason string `json:"why,omitempty"`
 	// Call is set for a Request that broke off, since only the instances know which Calls of it they accepted.
 	Call ideafile.WrittenCall `json:"call,omitzero"`
 }

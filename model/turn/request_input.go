@@ -154,6 +154,8 @@ type PlannedCallSummary struct {
 	Decisions []InstanceDecision `json:"decided,omitempty"`
 	// RanCallByInstance is the Call as it ran after people's decisions, by instance.
 	RanCallByInstance map[string]ExecutedCall `json:"ran,omitempty"`
+	// ReviewReasonByInstance is why a person must review the Call, by instance, beside its Tool's policy.
+	ReviewReasonByInstance map[string]string `json:"review,omitempty"`
 }
 
 // InstanceDecision is a person's decision on a Call of one instance.
@@ -253,6 +255,12 @@ func (e *PlannedCallSummary) AddReport(token string, c CallReport) {
 			e.RanCallByInstance = map[string]ExecutedCall{}
 		}
 		e.RanCallByInstance[token] = *c.RanCall
+	}
+	if c.ReviewReason != "" {
+		if e.ReviewReasonByInstance == nil {
+			e.ReviewReasonByInstance = map[string]string{}
+		}
+		e.ReviewReasonByInstance[token] = c.ReviewReason
 	}
 	if e.DirectPlan > 0 && c.Fault != nil && c.Status.IsFinal() {
 		e.addFault(token, *c.Fault)

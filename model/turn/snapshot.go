@@ -144,7 +144,7 @@ func planMessage(plan []PlannedCallSummary) any {
 }
 
 // toRecordValue returns the outcome of a Call: its statuses, each with a count or with the instances' tokens, the
-// results that are not in State, its faults, people's decisions, and what ran.
+// results that are not in State, its faults, people's decisions, what ran, and why a person must review it.
 func (e PlannedCallSummary) toRecordValue() any {
 	record := jsonval.AsObject(jsonval.ToJSONValue(e.StatusCounts))
 	for s, tokens := range e.InstancesByStatus {
@@ -161,6 +161,9 @@ func (e PlannedCallSummary) toRecordValue() any {
 	}
 	if len(e.RanCallByInstance) > 0 {
 		record[recordRan] = jsonval.ToJSONValue(e.RanCallByInstance)
+	}
+	if len(e.ReviewReasonByInstance) > 0 {
+		record[recordReview] = jsonval.ToJSONValue(e.ReviewReasonByInstance)
 	}
 	return record
 }
