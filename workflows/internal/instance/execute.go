@@ -17,6 +17,7 @@ import (
 	"processidea/protocol"
 	"processidea/workflows/internal/activity"
 	"processidea/workflows/internal/lifecycle"
+	"processidea/workflows/internal/mailbox"
 )
 
 // This file runs Calls.
@@ -25,6 +26,10 @@ import (
 // leave the workflow stuck, and over 4 MB of commands in one task would end it: two hundred with payloads below the
 // store's threshold stay far below both.
 const MaxRunning = 200
+
+// pausedWaitsChange names the rule that a pause reverts the start of a Call of which nothing has run, since it waits for
+// its turn or for the store.
+const pausedWaitsChange = "a pause reverts what waits for its turn"
 
 // maxWorkerLosses is how many workers may be lost while one Call runs. The Call is then taken for the cause, and not
 // run again, since the workers run the Calls of others too.
@@ -35,7 +40,7 @@ const maxWorkerLosses = 3
 // Before the first start after a wait for a person, it checks that the process still exists: a terminated process does
 // not notify its instances, and nothing may run for it any more.
 func (i *instance) startReadyCalls(ctx workflow.Context) {
-	held := i.Held && !i.dataflow.UndoesWhilePaused()
+	held := i.isHeld()
 	if !held {
 		i.queuedCalls = append(i.queuedCalls, i.dataflow.Advance()...)
 		i.ChangedSinceStarting, i.RevertedStarts = false, 0
@@ -63,6 +68,9 @@ func (i *instance) startReadyCalls(ctx workflow.Context) {
 		i.startReadyCalls(ctx)
 	}
 }
+
+// isHeld reports whether nothing new starts, since the process is paused and not undone meanwhile.
+func (i *instance) isHeld() bool { return i.Held && !i.dataflow.UndoesWhilePaused() }
 
 // takeQueuedCalls takes at most room Calls out of the queue. The quota does not limit Calls that undo others: a process
 // that is paused at its limits can be undone.
@@ -106,15 +114,19 @@ func (i *instance) executeCall(ctx workflow.Context, r dataflow.ReadyCall) {
 // queueThrottled queues a Call again that its Tool's server refused without reading it. The Call starts when the server
 // allows it.
 func (i *instance) queueThrottled(ctx workflow.Context, r dataflow.ReadyCall, refusal error) {
-	t := dataflow.Throttle{Waits: 1, Until: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
-		AttemptsLeft: protocol.AttemptsLeft(refusal)}
+	i.queueAgain(r, dataflow.Throttle{Waits: 1, Until: workflow.Now(ctx).Add(protocol.RetryDelay(refusal)),
+		AttemptsLeft: protocol.AttemptsLeft(refusal)})
+	i.awaitThrottle(ctx, r.Record)
+}
+
+// queueAgain queues a Call of which nothing has run.
+func (i *instance) queueAgain(r dataflow.ReadyCall, t dataflow.Throttle) {
 	if before := r.Record.Throttle; before != nil {
 		t.Waits += before.Waits
 	}
 	r.Record.Throttle = &t
 	i.queuedCalls = append(i.queuedCalls, r)
 	i.Begun.Calls--
-	i.awaitThrottle(ctx, r.Record)
 }
 
 // awaitThrottle sets a timer that lets a Call start when its Tool's server allows it.
@@ -175,11 +187,18 @@ func (i *instance) callActivitySummary(r dataflow.ReadyCall) string {
 
 // executeAfter runs a Call that had no effect because it lacks something, such as the store or its turn. First the
 // activity awaits waits for what is lacking; the history says so. Then the Call runs as an activity, which may take
-// long, with the attempts that are left.
+// long, with the attempts that are left. A pause ends the wait: the Call is queued again.
 func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, attempts int, awaits, what string,
 	in ...any) {
+	left := dataflow.Throttle{AttemptsLeft: attempts}
+	if i.isHeld() && mailbox.KnowsChange(ctx, pausedWaitsChange) {
+		i.queueAgain(r, left)
+		return
+	}
 	i.running++
-	f := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+	waiting, endWait := workflow.WithCancel(ctx)
+	i.endWaits[r.Record.ID] = endWait
+	f := workflow.ExecuteActivity(workflow.WithActivityOptions(waiting, workflow.ActivityOptions{
 		StartToCloseTimeout: time.Minute,
 		RetryPolicy: &temporal.RetryPolicy{InitialInterval: time.Second, BackoffCoefficient: 2,
 			MaximumInterval: 15 * time.Second},
@@ -187,13 +206,29 @@ func (i *instance) executeAfter(ctx workflow.Context, r dataflow.ReadyCall, atte
 	}), awaits, in...)
 	i.inbox.OnFutureReady(f, func(f workflow.Future) {
 		i.running--
-		if err := f.Get(ctx, nil); err != nil {
+		delete(i.endWaits, r.Record.ID)
+		switch err := f.Get(ctx, nil); {
+		case waiting.Err() != nil && ctx.Err() == nil, err == nil && i.isHeld() &&
+			mailbox.KnowsChange(ctx, pausedWaitsChange):
+			i.queueAgain(r, left)
+			i.markChanged(ctx)
+		case err != nil:
 			i.dataflow.FailCall(r.Record.ID, protocol.FaultOf(err))
 			i.markChanged(ctx)
-			return
+		default:
+			i.executeAsActivity(ctx, r, attempts)
 		}
-		i.executeAsActivity(ctx, r, attempts)
 	})
+}
+
+// endWaitsOfCalls ends the waits of executeAfter.
+func (i *instance) endWaitsOfCalls(ctx workflow.Context) {
+	if len(i.endWaits) == 0 || !mailbox.KnowsChange(ctx, pausedWaitsChange) {
+		return
+	}
+	for _, endWait := range jsonval.Sorted(i.endWaits) {
+		endWait()
+	}
 }
 
 // maxLocalParams bounds the parameters of a Call that runs within a workflow task, in bytes.

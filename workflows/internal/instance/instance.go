@@ -41,6 +41,7 @@ type instance struct {
 
 	queuedCalls  []dataflow.ReadyCall            // Calls that may run and wait for others to end
 	running      int                             // activities in flight
+	endWaits     map[string]workflow.CancelFunc  // of the Calls that executeAfter lets wait
 	workerLosses map[string]int                  // how many workers were lost, by Call
 	delegates    map[string]protocol.DelegateRef // under way, by their Calls
 
@@ -52,7 +53,7 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	carried *ContinueAsNewInput) *instance {
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
-		workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
+		endWaits: map[string]workflow.CancelFunc{}, workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
 		Carried:     Carried{Quota: turn.Unlimited},
 		reported:    reportState{ReportState{Idle: true}, map[string]dataflow.ReportedCall{}},
 		loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
@@ -192,6 +193,9 @@ func (i *instance) onHoldSignal(ctx workflow.Context, s protocol.HoldSignal) {
 	resumes, pauses := s.Resume || (i.Held && !s.Held), s.Held && !i.Held
 	i.ReleaseNumber = max(i.ReleaseNumber, s.ReleaseNumber)
 	i.Held, i.reportWanted = s.Held, s.Report || (i.reportWanted && s.Held)
+	if i.isHeld() {
+		i.endWaitsOfCalls(ctx)
+	}
 	switch {
 	case pauses:
 		i.steerDelegates(ctx, protocol.SteerChildSignal{Steer: approval.SteerPause, Reason: s.Reason})
