@@ -37,6 +37,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 	r.CanNotify, r.HasLLM = a.Notices != nil && read.Simulation == nil, a.LLM.Configured() || shouldFakeReplies(read)
 	r.SaveActions, r.LacksLLM = a.SaveActions, a.lacksLLM(read, r.Bindings)
 	r.Problems.Append(check.CheckDirectPlans(read, r.Bindings)...)
+	r.Problems.Append(ideafile.StepIDProblems(read.Context)...)
 	r.Palette, err = a.storePalette(ctx, idea)
 	return r, err
 }

@@ -27,7 +27,7 @@ func Check(idea *ideafile.Idea, bindings ideafile.ToolBindings) diag.Problems {
 	c.checkSettle()
 	c.checkRechecks()
 	c.checkInstancesPerRequest()
-	c.checkStepIDs()
+	c.addProblems(ideafile.StepIDProblems(idea.Context))
 	c.checkDisplay()
 	for _, m := range c.messages {
 		c.checkMessage(m)

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
@@ -116,30 +115,5 @@ func (c *checker) checkInstancesPerRequest() {
 	if limit := c.idea.Config.MaxInstancesPerPart; limit > n && !c.idea.LLMForbidden() {
 		c.addWarning("$.config.batch", "%d instances a Request are more than %d: %s, and studies find worse answers "+
 			"above that; \"quality\" measures it", limit, n, because)
-	}
-}
-
-// checkStepIDs reports steps with the same id in several instructions for one instance: the LLM reads steps, and
-// reports of unfulfilled ones, by their ids.
-func (c *checker) checkStepIDs() {
-	list := jsonval.Filter(ideafile.WithLatestInstructions(c.idea.Context),
-		func(m ideafile.Message) bool { return m.Instruction != nil })
-	slices.SortStableFunc(list, func(a, b ideafile.Message) int {
-		return strings.Compare(a.InstanceToken, b.InstanceToken) // messages for all instances come first
-	})
-	type place struct{ token, id string }
-	files := map[place][]string{}
-	for _, m := range list {
-		for n, s := range m.Instruction.Steps {
-			own, all := place{m.InstanceToken, s.ID}, place{"", s.ID}
-			for _, file := range slices.Concat(files[own], files[all]) {
-				if file != m.Instruction.File {
-					c.addWarning(fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
-						"%s has a step %q too, and the LLM reads steps by their ids: name them apart", file,
-						jsonval.ClipForError(s.ID))
-				}
-			}
-			files[own] = append(files[own], m.Instruction.File)
-		}
 	}
 }

@@ -169,7 +169,7 @@ func TestOneInstanceHeedsNoTwoStepsOfOneID(t *testing.T) {
 	one, two := `, "_instance": "①"`, `, "_instance": "②"`
 	for name, c := range map[string]struct {
 		context []string
-		warns   bool
+		refused bool
 	}{
 		"two files":                    {[]string{of("a.json", ""), of("b.json", "")}, true},
 		"one's own beside that of all": {[]string{of("a.json", ""), of("b.json", one)}, true},
@@ -180,7 +180,8 @@ func TestOneInstanceHeedsNoTwoStepsOfOneID(t *testing.T) {
 	} {
 		idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {"do": {}}}, "context": [`+strings.Join(c.context, ",")+
 			`, {"type": "state", "_instance": "①"}, {"type": "state", "_instance": "②"}]}`)
-		if got := problemLines(Check(idea, nil)); strings.Contains(got, "the LLM reads steps by their ids") != c.warns {
+		got := Check(idea, nil).Errors().Error()
+		if strings.Contains(got, "the LLM reads steps by their ids") != c.refused {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

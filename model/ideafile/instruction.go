@@ -168,9 +168,38 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 	}
 }
 
+// StepIDProblems reports steps with the same id in several instructions for one instance: the LLM reads steps, and is
+// told of unfulfilled ones, by their ids.
+func StepIDProblems(context []Message) (ps diag.Problems) {
+	list := jsonval.Filter(WithLatestInstructions(context), func(m Message) bool { return m.Instruction != nil })
+	slices.SortStableFunc(list, func(a, b Message) int {
+		return strings.Compare(a.InstanceToken, b.InstanceToken) // messages for all instances come first
+	})
+	type place struct{ token, id string }
+	files := map[place][]string{}
+	for _, m := range list {
+		for n, s := range m.Instruction.Steps {
+			own, all := place{m.InstanceToken, s.ID}, place{"", s.ID}
+			for _, file := range slices.Concat(files[own], files[all]) {
+				if file != m.Instruction.File {
+					ps.Add(fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
+						"%s has a step %q too, and the LLM reads steps by their ids: name them apart", file,
+						jsonval.ClipForError(s.ID))
+				}
+			}
+			files[own] = append(files[own], m.Instruction.File)
+		}
+	}
+	return ps
+}
+
+// stepIDChange names the rule that nobody may add an instruction whose step has the id of another instruction's.
+const stepIDChange = "steps of one id in two instructions"
+
 // CheckInstructions returns why the instructions in messages that people add to a process cannot be accepted: a file is
-// missing, or a step is about a Tool that the palette does not have.
-func (i *Idea) CheckInstructions(messages []Message) error {
+// missing, a step is about a Tool that the palette does not have, or has the id of another instruction's step.
+// knowsChange is called only if the answer matters.
+func (i *Idea) CheckInstructions(messages []Message, knowsChange func(change string) bool) error {
 	var ps diag.Problems
 	for n, m := range messages {
 		if name := UnreadInstructionFile(m.Source); name != "" {
@@ -178,6 +207,12 @@ func (i *Idea) CheckInstructions(messages []Message) error {
 				"there is no %s; its content may also be given beside it, as %q", name, InstructionContentKey)
 		}
 		i.checkInstructionTools(m, &ps)
+	}
+	if HasInstructions(messages) {
+		twice := StepIDProblems(slices.Concat(i.Context, messages))
+		if len(twice) > 0 && knowsChange(stepIDChange) {
+			ps.Append(twice...)
+		}
 	}
 	return ps.ErrorOrNil()
 }

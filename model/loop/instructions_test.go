@@ -176,14 +176,20 @@ func TestAnInstructionThatAPersonGivesAnewCounts(t *testing.T) {
 
 func TestAnInstructionThatNobodyCanReadIsRefused(t *testing.T) {
 	t.Parallel()
-	s := modeltest.NewScenario(t, "", `"context": [{"type": "state", "state": {}}]`)
+	s := modeltest.NewScenario(t, "", `"context": [`+lookFirst+`, {"type": "state", "_instance": "①", "state": {}}]`)
 	for message, want := range map[string]string{
-		`{"type": "instruction", "file": "p.json"}`: `$.context[0].file: there is no p.json; its content may also be given beside it, as "instruction"`,
-		`{"type": "instruction", "file": "p.json", "instruction": {"instruction": {"steps": [{"id": "a", "text": "x", "tools": ["u"]}]}}}`: `p.json: $.instruction.steps[0].tools: unknown tool "u"`,
+		`{"type": "instruction", "file": "q.json"}`: `$.context[0].file: there is no q.json; its content may also be given beside it, as "instruction"`,
+		`{"type": "instruction", "file": "q.json", "instruction": {"instruction": {"steps": [{"id": "a", "text": "x", "tools": ["u"]}]}}}`: `q.json: $.instruction.steps[0].tools: unknown tool "u"`,
+		`{"type": "instruction", "file": "q.json", "instruction": {"instruction": {"steps": [{"id": "look", "text": "x"}]}}}`:              `q.json: $.instruction.steps[0].id: p.json has a step "look" too`,
 	} {
 		_, err := s.Loop.ApplyRevision(approval.SteeringPayload{Context: []any{modeltest.DecodeJSON(t, message)}})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", message, err)
+		}
+		_, err = s.Loop.AddInstances(approval.SteeringPayload{Context: []any{
+			modeltest.DecodeJSON(t, strings.Replace(message, "{", `{"_instance": "②", `, 1))}})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with a new instance, %s: %v", message, err)
 		}
 	}
 }

@@ -93,7 +93,7 @@ var ErrNoPlanToReplace = errors.New("it could only replace a Plan that runs dire
 func (l *Loop) checkCorrections(messages []ideafile.Message,
 	reopened []*InstanceProgress) (map[*InstanceProgress]bool, error) {
 	affected := map[*InstanceProgress]bool{}
-	if err := l.Idea.CheckInstructions(messages); err != nil {
+	if err := l.Idea.CheckInstructions(messages, l.KnowsChange); err != nil {
 		return nil, err
 	}
 	for n, msg := range messages {
@@ -166,12 +166,12 @@ func CheckStateCorrection(msg ideafile.Message, view ideafile.InstanceView, stat
 }
 
 // ReadAddedInstances reads messages that add instances to a process, which already has instances with the given tokens.
-// Each message must name a new instance.
+// Each message must name a new instance. has reports whether there is an instance of a token.
 func ReadAddedInstances(i *ideafile.Idea, context []any, tokens []string,
-	has func(token string) bool) ([]ideafile.Message, error) {
+	has, knowsChange func(string) bool) ([]ideafile.Message, error) {
 	messages, err := ideafile.ReadMessages(context)
 	if err == nil {
-		err = i.CheckInstructions(messages)
+		err = i.CheckInstructions(messages, knowsChange)
 	}
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (l *Loop) AddInstances(s approval.SteeringPayload) ([]string, error) {
 	if l.byToken[""] != nil {
 		return nil, errors.New("the process has one instance without a name, and takes no others")
 	}
-	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance)
+	messages, err := ReadAddedInstances(l.Idea, s.Context, l.InstanceTokens(), l.HasInstance, l.KnowsChange)
 	if err != nil {
 		return nil, err
 	}

@@ -29,6 +29,8 @@ type processCore struct {
 
 	variant processVariant          // what this kind of process does in its own way
 	log     func(approval.Decision) // logs what somebody decided on the whole process
+	// knowsChange is mailbox.KnowsChange
+	knowsChange func(change string) bool
 
 	start protocol.ProcessStart
 	idea  *ideafile.Idea        // with every correction
@@ -140,7 +142,8 @@ func newCore(
 	c := &processCore{
 		processID: info.WorkflowExecution.ID, firstRunID: info.FirstRunID, start: start,
 		setup: protocol.RequestSetup{Replies: start.Replies}, inbox: inbox, outbox: outbox,
-		orders: orders.New(start.Part, inbox, outbox),
+		orders:      orders.New(start.Part, inbox, outbox),
+		knowsChange: func(change string) bool { return mailbox.KnowsChange(ctx, change) },
 	}
 	c.setIdea(idea)
 	return c

@@ -126,7 +126,7 @@ func (p *splitProcess) checkReopenable(tokens []string) error {
 // add makes parts of more instances.
 func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string, error) {
 	read, err := loop.ReadAddedInstances(p.idea, s.Context, p.instanceTokens(),
-		func(token string) bool { return p.parts.PartNumberOf(token) > 0 })
+		func(token string) bool { return p.parts.PartNumberOf(token) > 0 }, p.knowsChange)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,7 +139,7 @@ func (p *splitProcess) add(s approval.SteeringPayload) (*ideafile.Idea, []string
 func (p *splitProcess) validateMessages(context []any) ([]ideafile.Message, error) {
 	read, err := ideafile.ReadMessages(context)
 	if err == nil {
-		err = p.idea.CheckInstructions(read)
+		err = p.idea.CheckInstructions(read, p.knowsChange)
 	}
 	if err != nil {
 		return nil, err

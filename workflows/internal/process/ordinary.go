@@ -52,7 +52,7 @@ func newUnsplitProcess(ctx workflow.Context, c *processCore, carried *ContinueAs
 		}
 	}
 	c.log = p.loop.LogSteering
-	p.loop.KnowsChange = func(change string) bool { return mailbox.KnowsChange(ctx, change) }
+	p.loop.KnowsChange = c.knowsChange
 	p.loop.IsPart = c.start.Part != nil
 	p.holdPlansIfAsked()
 	return p
