@@ -286,13 +286,28 @@ func TestARequestCoversNoMoreInstancesThanItsSize(t *testing.T) {
 		{"type":"state","_instance":"⑤","a":5},{"type":"state","_instance":"⑥","a":6}]`)
 	s.ReplyWith(`{"calls":[{"_tool":"fail","_instance":"①","_outputPath":"b"},
 		{"_tool":"slow","_instance":"②","_outputPath":"b"}],"output":null}`)
-	s.ExpectRequestFor("① ③")
+	s.ExpectRequestFor("③ ④")
 	s.ReplyWith(modeltest.EmptyReply)
-	s.ExpectRequestFor("④ ⑤")
+	s.ExpectRequestFor("⑤ ⑥")
 	s.ReplyWith(modeltest.EmptyReply)
 	expectWait(s, ideafile.DefaultGatherDelay)
 	completeSlow(s, "1.2@②")
-	s.ExpectRequestFor("② ⑥")
+	s.ExpectRequestFor("① ②")
+}
+
+// Those who are asked about again each time keep nobody from being asked about.
+func TestAFullRequestCoversThoseWhoWaitedForLongest(t *testing.T) {
+	t.Parallel()
+	s := newScenarioWithPeople(t, "", `"config": {"batch": 2}`, modeltest.TwoInstances)
+	s.ExpectRequestFor("① ②")
+	s.AddInstances(`[{"type":"state","_instance":"③","a":3},{"type":"state","_instance":"④","a":4},
+		{"type":"state","_instance":"⑤","a":5}]`)
+	for n, covered := range []string{"① ②", "③ ④", "⑤ ①", "② ③", "④ ①", "⑤ ②"} {
+		if n > 0 {
+			s.ExpectRequestFor(covered)
+		}
+		s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","_instance":"*","x":%d,"_outputPath":"b%[1]d"}],"output":null}`, n))
+	}
 }
 
 // How many a Request covers depends on what the LLM does for each, once the Tools are bound.

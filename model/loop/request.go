@@ -46,12 +46,21 @@ func (l *Loop) composeRequest() *turn.RequestInput {
 // were added.
 const requestSizeChange = "the size of a Request bounds its instances"
 
-// fitIntoRequest picks the ready instances that one Request covers. The first ones come first again, so that the LLM
-// learns which of their Calls failed before it makes the same mistake with others.
+// requestTurnsChange names the rule that a full Request covers those who were not asked about for longest.
+const requestTurnsChange = "whom a full Request covers"
+
+// fitIntoRequest picks the ready instances that one Request covers: those who were not asked about for longest, since
+// the limits may stop a process before those who are asked about again and again have ended.
 func (l *Loop) fitIntoRequest(ready []*InstanceProgress) []*InstanceProgress {
 	size := quality.SizeFor(l.Idea, l.bindings).First
 	if len(ready) <= size || !l.KnowsChange(requestSizeChange) {
 		return ready
+	}
+	if l.KnowsChange(requestTurnsChange) {
+		ready = slices.Clone(ready)
+		slices.SortStableFunc(ready, func(a, b *InstanceProgress) int {
+			return a.LastCoveringRequest - b.LastCoveringRequest
+		})
 	}
 	return ready[:size]
 }
