@@ -22,6 +22,7 @@ import (
 type eventReader struct {
 	response *http.Response
 	lines    *bufio.Scanner
+	afterCR  bool   // a line feed still belongs to the line before
 	onLine   func() // called for every line, including comments
 	bare     bool   // lines of JSON, not server-sent events
 	first    bool   // only empty lines have come so far
@@ -39,7 +40,32 @@ type eventReader struct {
 func newEventReader(response *http.Response, onLine func()) *eventReader {
 	e := &eventReader{response: response, onLine: onLine, lines: bufio.NewScanner(response.Body), first: true}
 	e.lines.Buffer(nil, maxReplyBytes)
+	e.lines.Split(e.splitLine)
 	return e
+}
+
+// splitLine is bufio.ScanLines for lines that end with a line feed, a carriage return, or both. It does not wait for
+// what comes after a carriage return.
+func (e *eventReader) splitLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	if e.afterCR && len(data) > 0 && data[0] == '\n' {
+		advance = 1
+	}
+	e.afterCR = e.afterCR && len(data) == 0
+	line = data[advance:]
+	end := bytes.IndexByte(line, '\n')
+	if end < 0 {
+		end = len(line)
+	}
+	if cr := bytes.IndexByte(line[:end], '\r'); cr >= 0 {
+		end, e.afterCR = cr, true
+	}
+	switch {
+	case end < len(line):
+		return advance + end + 1, line[:end], nil
+	case atEOF && len(line) > 0:
+		return len(data), line, nil
+	}
+	return advance, nil, nil
 }
 
 // Err returns why the stream broke off; nil at its end.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"processidea/model/turn"
 )
@@ -113,6 +114,9 @@ func TestAReplyIsReadHoweverTheServerSendsIt(t *testing.T) {
 		"comments keep the line open": each(func(s string) string { return ": keep-alive\n\n" + s + ":\n" }),
 		"lines end with CR and LF": each(func(s string) string {
 			return strings.ReplaceAll(s, "\n", "\r\n")
+		}),
+		"lines end with CR": each(func(s string) string {
+			return strings.ReplaceAll(s, "\n", "\r")
 		}),
 		"no space after the colon": each(func(s string) string {
 			return strings.Replace(s, "data: ", "data:", 1)
@@ -243,6 +247,26 @@ func TestFunctionCallsThatAreNoReplyAreNamed(t *testing.T) {
 		if err != nil || reply.Whole || reply.Incomplete == nil || reply.Incomplete.Code != turn.CodeNotJSON ||
 			!strings.Contains(reply.Incomplete.Message, want) {
 			t.Errorf("%v %+v", err, reply.Incomplete)
+		}
+	}
+}
+
+// An event is there with the line that ends it, whatever ends its lines, and however its bytes arrive.
+func TestEventsAreReadByteByByteWhateverEndsTheirLines(t *testing.T) {
+	t.Parallel()
+	text := "\ndata: {\"a\":1}\n: alive\n\nevent: message\ndata: {\"a\":\ndata: 2}\n\ndata: [DONE]\n\n"
+	for _, end := range []string{"\n", "\r\n", "\r"} {
+		for name, in := range map[string]func(io.Reader) io.Reader{"whole": iotest.DataErrReader, "in bytes": iotest.OneByteReader} {
+			var read []string
+			lines := 0
+			e := newEventReader(&http.Response{Body: io.NopCloser(in(strings.NewReader(strings.ReplaceAll(text, "\n", end))))},
+				func() { lines++ })
+			for e.Next() {
+				read = append(read, strings.ReplaceAll(string(e.data), "\n", ""))
+			}
+			if got := strings.Join(read, " "); got != `{"a":1} {"a":2} [DONE]` || lines != strings.Count(text, "\n") || e.Err() != nil {
+				t.Errorf("lines end with %q, %s: %s of %d lines, %v", end, name, got, lines, e.Err())
+			}
 		}
 	}
 }
