@@ -123,7 +123,7 @@ func isAnyType(mediaType string) bool {
 // readJSON makes each member of an object a parameter; any other value becomes one parameter.
 func (t *tool) readJSON(schema any, body *openapi3.RequestBody) {
 	members, ok := t.doc.objectFields(schema)
-	if !ok {
+	if !ok || t.doc.hasSubtypes(schema) {
 		t.addBodyParameter(field{schema: schema, description: body.Description}, body.Required)
 		return
 	}

@@ -17,6 +17,7 @@ type converter struct {
 	// maximum, and referenced schemas become definitions.
 	maxDepth    int
 	inside      []string // references that are being followed
+	bases       []string // references to base schemas that stand for themselves, not for what inherits from them
 	names       map[string]string
 	used        map[string]bool
 	definitions jsonval.Object
@@ -152,6 +153,13 @@ func (c *converter) followRef(ref string, m jsonval.Object, depth int) any {
 		}
 		return c.stubSchema(m)
 	}
+	bases := c.bases
+	defer func() { c.bases = bases }()
+	if forms := c.doc.subtypes(ref); forms != nil && c.hidden == "readOnly" && !slices.Contains(bases, ref) {
+		target, c.bases = forms, append(slices.Clip(bases), ref)
+		return c.schema(target, depth)
+	}
+	c.bases = append(slices.Clip(bases), refsOfAllOf(target)...)
 	beside := jsonval.Object{}
 	if !c.doc.IsOpenAPI30() { // 3.0 ignores what is beside $ref
 		beside = maps.Clone(m)

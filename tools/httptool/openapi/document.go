@@ -27,7 +27,9 @@ type document struct {
 	// knownNodes is the minimum size of the schema behind a reference, by the converter's hidden and the reference. A
 	// schema that was too large before is not followed again.
 	knownNodes map[string]int
-	placed     int // how many fields have got a place
+	// knownSubtypes has the result of findSubtypes by reference.
+	knownSubtypes map[string]jsonval.Object
+	placed        int // how many fields have got a place
 }
 
 // maxValidated bounds the documents that are validated as a whole, in bytes: the validator follows every path to a
@@ -61,7 +63,7 @@ func loadDocument(root any, size int) (*document, error) {
 		}
 		return nil, fmt.Errorf("it is of OpenAPI %s; want 3.0 or 3.1", jsonval.Clip(doc.OpenAPI, 20))
 	}
-	d := &document{T: doc, root: root, knownNodes: map[string]int{}}
+	d := &document{T: doc, root: root, knownNodes: map[string]int{}, knownSubtypes: map[string]jsonval.Object{}}
 	// An invalid example or pattern does not prevent calling an operation.
 	if size > maxValidated {
 		d.notes = append(d.notes,

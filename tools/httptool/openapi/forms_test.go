@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"processidea/model/ideafile"
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/tools/httptool/openapi"
@@ -440,6 +441,46 @@ func TestValuesOfADocumentAreKeptToTheDigit(t *testing.T) {
 		}
 		if len(r.Notes) > 0 || strings.Contains(got, "processidea") {
 			t.Errorf("%s: %q %s", name, r.Notes, got)
+		}
+	}
+}
+
+// Java and .NET write inheritance as an allOf in each child, and name the children in the base's discriminator. A body
+// of the base's type is one of the children's: with the base alone a request would lack what the child needs.
+func TestABodyOfABaseTypeTakesTheFormsOfWhatInheritsFromIt(t *testing.T) {
+	t.Parallel()
+	const schemas = `, "components": {"schemas": {
+		"Pet": {"type": "object", "description": "Any pet.", "required": ["kind"], "properties": {"kind": {"type": "string"}, "friend": {"$ref": "#/components/schemas/Pet"}},
+			"discriminator": {"propertyName": "kind"MAPPING}},
+		"Cat": {"allOf": [{"$ref": "#/components/schemas/Pet"}, {"type": "object", "required": ["lives"], "properties": {"lives": {"type": "integer"}}}]},
+		"Kitten": {"allOf": [{"$ref": "#/components/schemas/Cat"}]},
+		"Stone": {"type": "object"}}}`
+	const pet = `"Pet":{"description":"Any pet.","properties":{"friend":{"$ref":"#/$defs/Pet"},"kind":{"type":"string"}},"required":["kind"],"type":"object"}`
+	const cat = `"Cat":{"allOf":[{"$ref":"#/$defs/Pet"},{"properties":{"lives":{"type":"integer"}},"required":["lives"],"type":"object"}]}`
+	const kitten = `,"Kitten":{"$ref":"#/$defs/Cat"}`
+	form := func(name, kinds string) string {
+		return `{"allOf":[{"$ref":"#/$defs/` + name + `"},{"properties":{"kind":{"enum":[` + kinds + `]}}}]}`
+	}
+	for _, row := range []struct{ mapping, schema, forms, definitions string }{
+		{`, "mapping": {"cat": "#/components/schemas/Cat", "tom": "Cat", "stone": "#/components/schemas/Stone", "gone": "Gone"}`,
+			`{"$ref": "#/components/schemas/Pet"}`, form("Cat", `"cat","tom"`), cat + `,` + pet},
+		{``, `{"allOf": [{"$ref": "#/components/schemas/Pet"}]}`, form("Cat", `"Cat"`) + `,` + form("Kitten", `"Kitten"`), cat + kitten + `,` + pet},
+	} {
+		r := imported(t, written("3.0.3", "/x", `{"post": {"requestBody": {"required": true, "content": {"application/json": {"schema": `+row.schema+`}}},
+			"responses": {"200": {"description": "d", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Pet"}}}}}}}`,
+			strings.Replace(schemas, "MAPPING", row.mapping, 1)), openapi.Options{})
+		tool := r.Tools["postX"].(map[string]any)
+		if got, want := encoded(tool["properties"]), `{"body":{"anyOf":[`+row.forms+`],"description":"Any pet."}}`; got != want {
+			t.Errorf("%s\n%s, want\n%s", row.mapping, got, want)
+		}
+		if got, want := encoded(tool["$defs"]), `{`+row.definitions+`}`; got != want {
+			t.Errorf("%s\n%s, want\n%s", row.mapping, got, want)
+		}
+		if got := encoded(tool["_output"]); strings.Contains(got, "anyOf") {
+			t.Errorf("the server says what it answers: %s", got)
+		}
+		if _, problems := ideafile.ReadIdea(map[string]any{"schema": map[string]any{"tools": r.Tools}}); len(problems.Errors()) > 0 {
+			t.Error(problems)
 		}
 	}
 }

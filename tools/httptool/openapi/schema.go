@@ -106,6 +106,100 @@ func (d *document) plainSchema(schema any) jsonval.Object {
 	return nil
 }
 
+// subtypes returns, for a reference to a base schema with a discriminator, the schema of all that inherit from it by
+// allOf: those of the discriminator's mapping or, without one, those of any name. A request with the base alone would
+// lack their members. nil: nothing inherits from it.
+func (d *document) subtypes(ref string) jsonval.Object {
+	forms, known := d.knownSubtypes[ref]
+	if !known {
+		forms = d.findSubtypes(ref)
+		d.knownSubtypes[ref] = forms
+	}
+	return forms
+}
+
+func (d *document) findSubtypes(ref string) jsonval.Object {
+	base, _ := d.find(ref)
+	m := jsonval.AsObject(base)
+	by := jsonval.AsObject(m["discriminator"])
+	if jsonval.AsText(by["propertyName"]) == "" || m["oneOf"] != nil || m["anyOf"] != nil {
+		return nil
+	}
+	const schemas = "#/components/schemas/"
+	mapping := jsonval.AsObject(by["mapping"])
+	if len(mapping) == 0 {
+		mapping = jsonval.Object{}
+		for name := range jsonval.AsObject(d.valueAt(d.root, "components", "schemas")) {
+			mapping[name] = name
+		}
+	}
+	var forms []any
+	known := map[string]bool{}
+	for _, to := range jsonval.Sorted(mapping) {
+		child := jsonval.AsText(to)
+		if _, err := d.find(child); err != nil {
+			child = schemas + child
+		}
+		if !known[child] && d.inherits(child, ref) {
+			known[child], forms = true, append(forms, jsonval.Object{"$ref": child})
+		}
+	}
+	if len(forms) == 0 {
+		return nil
+	}
+	out := jsonval.Object{"oneOf": forms, "discriminator": jsonval.WithKey(by, "mapping", mapping)}
+	if text := jsonval.AsText(m["description"]); text != "" {
+		out["description"] = text
+	}
+	return out
+}
+
+// inherits reports whether a schema has another in its allOf, directly or through others.
+func (d *document) inherits(child, base string) bool {
+	for refs := []string{child}; len(refs) <= maxChain; {
+		var above []string
+		for _, ref := range refs {
+			schema, _ := d.find(ref)
+			above = jsonval.AppendNew(above, refsOfAllOf(schema)...)
+		}
+		if slices.Contains(above, base) {
+			return true
+		}
+		known := len(refs)
+		if refs = jsonval.AppendNew(refs, above...); len(refs) == known {
+			return false
+		}
+	}
+	return false
+}
+
+// refsOfAllOf lists the references in a schema's allOf.
+func refsOfAllOf(schema any) (refs []string) {
+	for _, part := range jsonval.AsList(jsonval.AsObject(schema)["allOf"]) {
+		if ref := jsonval.AsText(jsonval.AsObject(part)["$ref"]); ref != "" {
+			refs = append(refs, ref)
+		}
+	}
+	return refs
+}
+
+// hasSubtypes reports whether values of a schema may be of those that inherit from it.
+func (d *document) hasSubtypes(schema any) bool {
+	for range maxChain {
+		m := jsonval.AsObject(schema)
+		ref := jsonval.AsText(m["$ref"])
+		if part, _, ok := soleSchema(m); ref == "" && ok {
+			schema = part
+			continue
+		}
+		if ref == "" || d.subtypes(ref) != nil {
+			return ref != ""
+		}
+		schema, _ = d.find(ref)
+	}
+	return false
+}
+
 // branchingKeywords are keywords of schemas that are more than a list of members.
 var branchingKeywords = []string{"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "patternProperties",
 	"propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependentSchemas",
