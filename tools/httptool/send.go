@@ -142,8 +142,11 @@ var (
 // status of a success.
 func (a *response) isLogin(at *url.URL) bool {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
-	return mediaType == "text/html" && (loginPath.MatchString(at.Path) || passwordField.Match(a.body))
+	return mediaType == "text/html" && (loginPath.MatchString(at.Path) || HasPasswordField(a.body))
 }
+
+// HasPasswordField reports whether a page asks for a password.
+func HasPasswordField(page []byte) bool { return passwordField.Match(page) }
 
 // sameHost reports whether two URLs are of one server. A step from http to https on their default ports counts as the
 // same server.

@@ -381,3 +381,27 @@ func TestAServerThatIsAskedTooOftenSaysForHowLong(t *testing.T) {
 		}
 	}
 }
+
+// A proxy that asks for a login has passed nothing on. Of another page nobody knows who wrote it, and after what.
+func TestALoginPageInPlaceOfAnAnswerHasRunNothing(t *testing.T) {
+	t.Parallel()
+	for page, code := range map[string]string{
+		`<form><input name="p" type="password"></form>`: ideafile.CodeMCPRefused,
+		`<p>Thank you!</p>`: ideafile.CodeOutcomeUnknown,
+	} {
+		inner := plainly(oneTool, "")
+		s, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			if bytes.Contains(body, []byte(`"tools/call"`)) {
+				w.Header().Set("Content-Type", "text/html; charset=utf-8")
+				_, _ = io.WriteString(w, "<html><body>"+page+"</body></html>")
+				return
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			inner.ServeHTTP(w, r)
+		}))
+		if _, err := callOf(t, hub(t, "", host, nil), s, "look", `{}`); err == nil || err.Code != code {
+			t.Errorf("%s: %+v, want %s", page, err, code)
+		}
+	}
+}

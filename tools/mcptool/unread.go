@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"processidea/internal/retryafter"
 	"processidea/model/ideafile"
+	"processidea/tools/httptool"
 )
 
 // refusedRequest is the answer of a server that refuses a request before reading it. The requested tool has not run.
@@ -39,11 +41,23 @@ var aboutSession = regexp.MustCompile(`(?i)session|not initialized`)
 // refusalOf returns a *refusedRequest for an answer that refuses a request of a method, and closes the answer; nil for
 // any other answer.
 func (c *conn) refusalOf(r *http.Response, method string) error {
-	if r.StatusCode < 300 || r.StatusCode >= 500 || r.Body == nil {
+	mediaType, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	isPage := r.StatusCode == http.StatusOK && mediaType == "text/html"
+	if (r.StatusCode < 300 || r.StatusCode >= 500) && !isPage || r.Body == nil {
 		return nil
 	}
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10))
 	u := &refusedRequest{status: r.StatusCode, wait: retryafter.Of(r.Header, time.Now())}
+	switch {
+	case isPage && httptool.HasPasswordField(body): // of a proxy, which passes nothing on before the login
+		_ = r.Body.Close()
+		u.status = http.StatusUnauthorized
+		u.text = "the server refused the request: it answered with a login page (status 200)"
+		return u
+	case isPage:
+		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
+		return nil
+	}
 	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
 		u.status == http.StatusBadRequest && aboutSession.Match(body))
 	if !slices.Contains(reportedMethods, method) && !u.isLater() && !u.isMendable() {
