@@ -90,7 +90,7 @@ type Activities struct {
 
 // ReplyRecorder receives the whole reply of the LLM to one Request of a process, once its stream has ended. asked gives
 // the order of replies, since a recheck may end after a later Request. An empty finish reason means that the reply
-// broke off.
+// broke off; with rehearsal.FinishNoAnswer, content is why a recheck got no reply.
 type ReplyRecorder func(process string, asked int, content, finishReason, refusal string)
 
 // PromptRecorder receives the prompt of each attempt at a Request of a process; request is the Request's number, from

@@ -103,7 +103,7 @@ func requestOf(t testing.TB, a *Activities, idea string) (*turn.LLMReply, error)
 }
 
 func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvironment,
-	text string) (*turn.LLMReply, error) {
+	text string, change ...func(*turn.RequestInput)) (*turn.LLMReply, error) {
 	t.Helper()
 	env.SetDataConverter(protocol.DataConverter())
 	env.RegisterActivityWithOptions(a.SendRequest, activity.RegisterOptions{Name: protocol.ActivityRequest})
@@ -115,6 +115,9 @@ func requestByIdea(t testing.TB, a *Activities, env *testsuite.TestActivityEnvir
 		Bindings: map[string]ideafile.ToolBinding{"shout": {Kind: ideafile.KindGo, GoFunctionName: "shout"}}}
 	input := &turn.RequestInput{ProcessID: "p", RequestNumber: 1, Turn: 1,
 		Instances: []turn.InstanceInput{{State: map[string]any{}}}}
+	for _, change := range change {
+		change(input)
+	}
 	result, err := env.ExecuteActivity(protocol.ActivityRequest, setup, input)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"processidea/internal/rehearsal"
 	"processidea/internal/safego"
 	"processidea/llm"
 	"processidea/model/diag"
@@ -84,12 +85,23 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, i
 	}
 	var e *llm.Error
 	if errors.As(err, &e) && input.Recheck != nil { // nothing waits for a recheck, so that no process is informed
+		a.recordFailedRecheck(ctx, input, e)
 		return llmError(e)
 	}
 	if e != nil && e.ReasoningOnly {
 		err = countReasoningOnly(ctx, e)
 	}
 	return a.retryOrFail(ctx, input.RequestNumber, llms.Patience(), err)
+}
+
+// recordFailedRecheck records that a recheck got no reply, once it is not tried again: it has taken a place among the
+// replies, and a replay would give it the next one.
+func (a *Activities) recordFailedRecheck(ctx context.Context, input *turn.RequestInput, e *llm.Error) {
+	info := activity.GetInfo(ctx)
+	isLast := !e.Retry || info.RetryPolicy != nil && info.Attempt >= info.RetryPolicy.MaximumAttempts
+	if a.Recorder != nil && isLast {
+		a.Recorder(input.ProcessID, input.Turn, e.Message, rehearsal.FinishNoAnswer, "")
+	}
 }
 
 // errTooLong ends the context of an attempt that takes longer than an answer may.

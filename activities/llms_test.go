@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -122,5 +123,30 @@ func TestAServerThatTheWorkerDoesNotKnowIsNamed(t *testing.T) {
 	if app := refused(t, err); !app.NonRetryable() || !strings.Contains(app.Message(), `no LLM server "backup"`) ||
 		asked.Load() != 1 {
 		t.Error(app)
+	}
+}
+
+// A replay gives each Request and each recheck the next line: one that got no reply takes a line, once.
+func TestARecheckThatGetsNoReplyTakesItsPlaceInTheRecord(t *testing.T) {
+	t.Parallel()
+	again := func(in *turn.RequestInput) { in.Turn, in.Recheck = 2, &turn.Recheck{} }
+	for name, c := range map[string]struct {
+		status, recorded int
+		change           []func(*turn.RequestInput)
+	}{
+		"it is refused":                       {http.StatusBadRequest, 1, []func(*turn.RequestInput){again}},
+		"it will be asked again":              {http.StatusServiceUnavailable, 0, []func(*turn.RequestInput){again}},
+		"a Request takes a line with a reply": {http.StatusBadRequest, 0, nil},
+	} {
+		a := newWorker(t, llm.Config{})
+		a.LLM = refusing(t, c.status, new(atomic.Int32))
+		var lines []string
+		a.Recorder = func(process string, asked int, content, finish, _ string) {
+			lines = append(lines, fmt.Sprint(process, asked, finish, strings.Contains(content, "not today")))
+		}
+		_, err := requestByIdea(t, a, newEnvironment(), shoutIdea, c.change...)
+		if err == nil || len(lines) != c.recorded || c.recorded == 1 && lines[0] != "p2no answertrue" {
+			t.Errorf("%s: %v, %q", name, err, lines)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package rehearsal
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"unicode/utf8"
 )
@@ -17,11 +18,17 @@ type Recorder struct {
 // NewRecorder returns a recorder that writes each line to w with one Write.
 func NewRecorder(w io.Writer) *Recorder { return &Recorder{w: w} }
 
+// FinishNoAnswer is the finishReason of a Request without a reply. Its content is the error that the replay then has.
+const FinishNoAnswer = "no answer"
+
 // Record writes one reply. A whole solution is written as a solution, anything else as raw text. An empty finishReason
 // means that the stream broke off there; the recorded reply then breaks off at the same place.
 func (r *Recorder) Record(content string, finishReason string, refusal string) error {
 	reply := Reply{Content: content, FinishReason: finishReason, Refusal: refusal}
-	if finishReason == "" {
+	switch finishReason {
+	case FinishNoAnswer:
+		reply.FinishReason, reply.Status = "", http.StatusBadRequest // nothing is tried again after that
+	case "":
 		cut := utf8.RuneCountInString(refusal) + utf8.RuneCountInString(content)
 		reply.Cut = &cut
 	}

@@ -40,6 +40,7 @@ func TestWhatWasSaidIsRecordedInTheFormThatSaysItAgain(t *testing.T) {
 		{"a refusal beside content", `{"calls": []}`, "stop", "no", `{"raw":"{\"calls\": []}","refusal":"no"}`},
 		{"a stream that broke", `{"calls":[①`, "", "", `{"raw":"{\"calls\":[①","cut":11}`},
 		{"a stream that broke at once", "", "", "", `{"raw":"","cut":0}`},
+		{"no reply", "it is full", FinishNoAnswer, "", `{"raw":"it is full","status":400}`},
 	}
 	for _, c := range cases {
 		if got := record(t, c.content, c.finish, c.refusal); got != c.line+"\n" {
