@@ -74,6 +74,9 @@ func (a *Archive) Undo(ctx context.Context, id string, o UndoOptions) (*Undoing,
 	if err == nil && !o.ofDelegate {
 		err = u.keepForForks(ctx, calls)
 	}
+	if err == nil && !o.ofDelegate && !o.AtWork { // what runs has given nothing yet
+		err = u.keepForCaller(ctx, calls)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,17 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
+	"processidea/model/refexpr"
 	"processidea/model/undo"
 )
 
-// This file finds values in the forks of a process that came from its Calls.
+// This file finds values in the forks of a process, and in its caller, that came from its Calls.
 
 // keepForForks notes on each Call that forks inherited in which fork something depends on the Call's result.
 func (u *Undoing) keepForForks(ctx context.Context, calls []undo.Call) error {
@@ -17,9 +21,13 @@ func (u *Undoing) keepForForks(ctx context.Context, calls []undo.Call) error {
 	if !slices.ContainsFunc(calls, stands) {
 		return nil
 	}
-	forks := map[string]int{}
-	if err := u.archive.forksOf(ctx, u.Process, 0, forks); err != nil {
+	forks, whole := map[string]int{}, spelling.WholeProcess(u.Process)
+	if err := u.archive.forksOf(ctx, whole, 0, forks); err != nil {
 		return err
+	}
+	if whole != u.Process && len(forks) > 0 { // they count the Ideas of the whole
+		return undoRefused(u.Process, fmt.Sprintf("it is a part of %s, from which %s was forked: take back %[1]s, or "+
+			"an instance of it, so that what the fork reads stays", whole, jsonval.SortedKeys(forks)[0]))
 	}
 	for fork, at := range jsonval.Sorted(forks) {
 		_, _, theirs, err := u.archive.readUndo(ctx, fork, UndoOptions{Tools: u.options.Tools, ofDelegate: true})
@@ -63,4 +71,64 @@ func (a *Archive) forksOf(ctx context.Context, process string, at int, found map
 		}
 	}
 	return nil
+}
+
+// keepForCaller notes on each Call of a delegate from which the delegate's output came that a Call of its caller read
+// it and had an effect. What the caller itself took back of it is undone with the delegate's Call.
+func (u *Undoing) keepForCaller(ctx context.Context, calls []undo.Call) error {
+	caller, id, err := u.archive.callerOf(ctx, spelling.WholeProcess(u.Process))
+	if caller == "" || err != nil {
+		return err
+	}
+	of, _, theirs, err := u.archive.readUndo(ctx, caller, UndoOptions{Tools: u.options.Tools, ofDelegate: true})
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForgotten) || errors.Is(err, ErrInvalid) {
+		return nil // nothing is known of its Calls
+	}
+	if err != nil {
+		return err
+	}
+	theirs = slices.DeleteFunc(theirs, func(c undo.Call) bool { return c.Process != caller })
+	at := slices.IndexFunc(theirs, func(c undo.Call) bool { return ideafile.TypeableCallID(c.ID) == id })
+	if at < 0 {
+		return nil
+	}
+	ran := theirs[at]
+	reader := undo.EffectReadFrom(theirs, ran.ID)
+	if reader == nil {
+		return nil
+	}
+	tool, where := of.instance(ran).Idea.Tool(ran.Tool), " of "+spelling.WholeProcess(caller)
+	for n := range calls {
+		c := &calls[n]
+		places := outputPlaces(u.instance(*c).Idea)
+		if tool != nil && tool.Source["_writes"] != nil {
+			places = []jsonval.Path{{}}
+		}
+		if c.UndoneBy+c.DoneBefore == "" && c.WroteTo(places) {
+			c.ReadByCaller, c.CallOfCaller = reader.Name()+where, ran.Name()+where
+		}
+	}
+	return nil
+}
+
+// outputPlaces lists the places of State that the output of a process came from: all, if it was written by itself.
+func outputPlaces(idea *ideafile.Idea) (places []jsonval.Path) {
+	outputs := []any{jsonval.At(idea.Source, "solution", "output")}
+	for _, m := range idea.Context {
+		outputs = append(outputs, m.PlanOutput)
+	}
+	isOwn := false
+	for _, output := range outputs {
+		refs, err := refexpr.FindReferences(output)
+		isOwn = isOwn || output != nil && (len(refs) == 0 || err != nil)
+		for _, ref := range refs {
+			if ref.Kind == ideafile.TypeState {
+				places = append(places, ref.Path)
+			}
+		}
+	}
+	if isOwn {
+		return []jsonval.Path{{}}
+	}
+	return places
 }

@@ -255,6 +255,8 @@ func TestWhatADelegateDidIsTakenBackWithItsCall(t *testing.T) {
 	d.do("verify", "p-undo-1").is(exit.Done)
 	d.do("verify", "p-undo-1/~call/0.2").is(exit.Done)
 	undo("p/~call/0.1").is(exit.Usage).complains("there is nothing to take back")
+	d.do("undo", "q/~call/0.1", "--dry-run").is(exit.Done).tells("0.3 (book) by cancel",
+		"0.2 (book) of q read what came from it: take back 0.1 (trip) of q instead")
 	undo("q/~call/0.1", "--call", "0.3").is(exit.Done)
 	d.do("undo", "q", "--dry-run").is(exit.Done).tells("    0.3 (book) stays: it was taken back by q~call~0.1-undo-1")
 	undo("q").is(exit.Done)

@@ -42,6 +42,9 @@ type Call struct {
 	UndoneWith string
 	// ReadIn is a fork with effects that came from the Call and are not undone.
 	ReadIn string
+	// ReadByCaller is a Call with an effect, in the process whose Call ran this one, that came from what this Call gave
+	// and is not undone. CallOfCaller is the Call that ran this process. Both are named with their process.
+	ReadByCaller, CallOfCaller string
 	// MustWait is set if the Call's instance has ended, and other instances of the process have not.
 	MustWait bool
 	// Undoes is the Call that this Call itself undid; nil: none.

@@ -92,3 +92,20 @@ func ReadFromBefore(calls []Call) map[string][]jsonval.Path {
 	}
 	return places
 }
+
+// EffectReadFrom returns a Call with an effect that is not undone and that read from the Call with an id, directly or
+// through others; nil: there is none.
+func EffectReadFrom(calls []Call, id string) (reader *Call) {
+	g := newGraph(calls)
+	for at := range g.calls {
+		if g.calls[at].ID != id {
+			continue
+		}
+		visitFrom(g.readers, at, func(n int) {
+			if c := &g.calls[n]; n != at && reader == nil && c.UndoneBy == "" && leavesEffect(c) {
+				reader = c
+			}
+		})
+	}
+	return reader
+}

@@ -117,7 +117,7 @@ func Invert(calls []Call, choice Choice, find FindTool, state func(Call) any) (P
 			p.Cannot = append(p.Cannot, newNotUndone(c, why))
 			because[n] = "reads from it and is not taken back"
 		case fateKeep:
-			if p.Kept = append(p.Kept, newNotUndone(c, why)); c.ReadIn != "" {
+			if p.Kept = append(p.Kept, newNotUndone(c, why)); c.ReadIn+c.ReadByCaller != "" {
 				because[n] = "reads from it and is not taken back"
 			}
 		default:
@@ -186,6 +186,9 @@ func invertCall(c *Call, isReviewed bool, find FindTool, state func(Call) any) (
 	case c.ReadIn != "":
 		return step, fateKeep,
 			c.ReadIn + " was forked from this process and reads from it: take back first what that did"
+	case c.ReadByCaller != "":
+		return step, fateKeep,
+			c.ReadByCaller + " read what came from it: take back " + c.CallOfCaller + " instead"
 	case c.DelegateUndo != nil && len(c.DelegateUndo.Cannot) > 0:
 		l := c.DelegateUndo.Cannot[0]
 		return step, fateCannot,

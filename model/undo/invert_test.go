@@ -133,6 +133,10 @@ func TestWhatIsTakenBackFollowsFromWhatWasRead(t *testing.T) {
 		{"a fork reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) { c.ReadIn = "q" }), chain[2]},
 			undo.Choice{}, "2.1 |  | 1.2: q was forked from this process and reads from it: take back first what that did " +
 				"1.1: 1.2 (work) reads from it and is not taken back"},
+		{"its caller reads from it", []undo.Call{chain[0], with(chain[1], func(c *undo.Call) {
+			c.ReadByCaller, c.CallOfCaller = "3.2 (book) of q", "3.1 (trip) of q"
+		}), chain[2]}, undo.Choice{}, "2.1 |  | 1.2: 3.2 (book) of q read what came from it: take back 3.1 (trip) of q instead " +
+			"1.1: 1.2 (work) reads from it and is not taken back"},
 		{"the Call that ran its process says how", []undo.Call{with(chain[0], func(c *undo.Call) { c.UndoneWith = "3.1 of q" })},
 			undo.Choice{}, " |  | 1.1: it is taken back with 3.1 of q"},
 		{"a delegate", []undo.Call{
@@ -248,5 +252,31 @@ func TestTheUndoToolIsGivenResultParametersAndState(t *testing.T) {
 	want := map[string]any{"id": "1.1", "room": "7", "who": "of Ada", "why": "†taken back"}
 	if err != nil || !jsonval.Equal(got, want) {
 		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestAnEffectIsFoundThatCameFromACallThroughOthers(t *testing.T) {
+	t.Parallel()
+	none := func(c *undo.Call) { c.Method.Kind = ideafile.UndoNone }
+	calls := []undo.Call{done("1.1", "a"), with(done("1.2", "b", "a"), none), done("1.3", "c", "b"), done("1.4", "d")}
+	for name, row := range map[string]struct {
+		calls []undo.Call
+		id    string
+		want  string
+	}{
+		"through one without":   {calls, "1.1", "1.3"},
+		"its own is none":       {calls, "1.3", ""},
+		"nothing reads from it": {calls, "1.4", ""},
+		"it is not there":       {calls, "9.9", ""},
+		"it was taken back": {[]undo.Call{calls[0], calls[1],
+			with(calls[2], func(c *undo.Call) { c.UndoneBy = "p-undo-1" })}, "1.1", ""},
+	} {
+		got := ""
+		if reader := undo.EffectReadFrom(row.calls, row.id); reader != nil {
+			got = reader.ID
+		}
+		if got != row.want {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
 	}
 }
