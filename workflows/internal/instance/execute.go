@@ -27,8 +27,8 @@ import (
 // store's threshold stay far below both.
 const MaxRunning = 200
 
-// pausedWaitsChange names the rule that a pause reverts the start of a Call of which nothing has run, since it waits for
-// its turn or for the store.
+// pausedWaitsChange names the rule that a pause reverts the start of a Call of which nothing has run, since it waits
+// for its turn or for the store.
 const pausedWaitsChange = "a pause reverts what waits for its turn"
 
 // maxWorkerLosses is how many workers may be lost while one Call runs. The Call is then taken for the cause, and not

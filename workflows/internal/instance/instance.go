@@ -53,7 +53,8 @@ func newInstance(ctx workflow.Context, setup protocol.InstanceSetup, own protoco
 	carried *ContinueAsNewInput) *instance {
 	i := &instance{
 		setup: setup, ownSetup: own, brokenRequests: map[int]bool{},
-		endWaits: map[string]workflow.CancelFunc{}, workerLosses: map[string]int{}, delegates: map[string]protocol.DelegateRef{},
+		endWaits: map[string]workflow.CancelFunc{}, workerLosses: map[string]int{},
+		delegates:   map[string]protocol.DelegateRef{},
 		Carried:     Carried{Quota: turn.Unlimited},
 		reported:    reportState{ReportState{Idle: true}, map[string]dataflow.ReportedCall{}},
 		loadedTools: map[string]bool{}, inbox: mailbox.NewInbox(ctx),
