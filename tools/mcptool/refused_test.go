@@ -387,7 +387,7 @@ func TestALoginPageInPlaceOfAnAnswerHasRunNothing(t *testing.T) {
 	t.Parallel()
 	for page, code := range map[string]string{
 		`<form><input name="p" type="password"></form>`: ideafile.CodeMCPRefused,
-		`<p>Thank you!</p>`: ideafile.CodeOutcomeUnknown,
+		`<p>Thank you!</p>`:                             ideafile.CodeOutcomeUnknown,
 	} {
 		inner := plainly(oneTool, "")
 		s, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -483,4 +483,10 @@ func TestABodyOfABaseTypeTakesTheFormsOfWhatInheritsFromIt(t *testing.T) {
 			t.Error(problems)
 		}
 	}
+	// A child is no form of itself.
+	r := imported(t, written("3.0.3", "/x", `{"post": {"requestBody": {"required": true, "content": {"application/json": {"schema":
+		{"$ref": "#/components/schemas/Cat"}}}}}}`, strings.Replace(schemas, "MAPPING", `, "mapping": {"cat": "Cat"}`, 1)), openapi.Options{})
+	if got, want := encoded(r.Tools["postX"].(map[string]any)["$defs"]), `{`+cat+`,`+pet+`}`; got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
 }
