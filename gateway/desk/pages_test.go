@@ -123,6 +123,35 @@ func TestWhyAProcessStoppedIsForOperators(t *testing.T) {
 	wantTexts(t, "the list", operators, []string{"asking the LLM: Request 3"})
 }
 
+// Reasons that mean the same to people are one reason; what programs wrote of them is for operators.
+func TestWhyStepsDidNotSucceedIsSaidInWords(t *testing.T) {
+	t.Parallel()
+	var status api.ProcessStatus
+	if err := jsonval.Unmarshal([]byte(`{"status": "running", "failures": [
+		{"status": "failed", "tool": "pay", "code": "tool_failed", "message": "POST https://bank.example: 422", "count": 2},
+		{"status": "failed", "tool": "pay", "code": "tool_failed", "message": "dial tcp: refused", "count": 1},
+		{"status": "failed", "tool": "pay", "code": "mcp_unreachable", "message": "EOF", "count": 1},
+		{"status": "failed", "tool": "", "code": "unknown_key", "message": "_tol", "count": 1},
+		{"status": "rejected", "tool": "pay", "code": "rejected", "message": "rejected by ann: too dear", "count": 1},
+		{"status": "rejected", "tool": "pay", "code": "rejected", "message": "rejected by timeout", "count": 1}],
+		"instructions": [{"file": "rules.json", "step": "Call first", "fulfilled": 2, "unfulfilled": 1, "notApplicable": 0},
+			{"file": "rules.json", "step": "Be kind", "fulfilled": 0, "unfulfilled": 0, "notApplicable": 0}]}`), &status); err != nil {
+		t.Fatal(err)
+	}
+	page := &processPage{Status: status, Failures: failureRows(status.Failures, wordsOf(t, paid))}
+	for l, want := range map[shown.Language][]string{
+		shown.English: {"5 reasons why", "Pay somebody : it was tried and did not work (3 times)", "Pay somebody : the system that does it did not",
+			"it was planned in a way that cannot be done", "rejected by ann: too dear", "Pay somebody : nobody decided in time",
+			"Call first rules.json fulfilled: 2 cases; not fulfilled: 1 case", "Be kind rules.json no case has come to its end"},
+		shown.German: {"5 Gründe, warum", "Pay somebody : es wurde versucht und hat nicht geklappt (3-mal)",
+			"abgelehnt von ann: too dear", "niemand hat rechtzeitig entschieden", "erfüllt: 2 Fälle; nicht erfüllt: 1 Fall"},
+	} {
+		all, operators := pageText(t, l, "process", page)
+		wantTexts(t, "the process", all, want, "https", "dial tcp", "EOF", "_tol", "tool_failed", "timeout")
+		wantTexts(t, "the process", operators, []string{"tool_failed: POST https://bank.example: 422", "dial tcp: refused"})
+	}
+}
+
 func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
 	t.Parallel()
 	page := planPage{Page: &planpage.Page{NotAmendable: "an earlier process has begun it"}, InWords: []client.PlannedCall{{

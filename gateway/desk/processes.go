@@ -97,9 +97,9 @@ type processPage struct {
 	WaitsFor             []string // beside people, whose Calls are counted
 	Actions              *client.ActionCounts
 	Orders               []orderRow
+	Failures             []failureRow
 	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
 	Undo                 string         // the page on which to undo this process; empty: not offered
-	Words                *shown.Words
 	HasAmounts, HasCosts bool     // of the listed instances
 	Refused              sentForm // the form that was refused, if any
 }
@@ -151,9 +151,10 @@ func (v *visit) processPage() (*processPage, error) {
 	if p.May[string(access.Steer)] && p.Latest > 0 && status.Simulated == nil {
 		p.Undo = undoHref(id, url.Values{})
 	}
-	p.Words = v.Client.Process(id).Words(v.Context())
-	p.list(v.URL.Query(), p.Words, client.LanguageOf(v.Context()))
-	p.Orders = orderRows(status.Orders, p.Words, client.LanguageOf(v.Context()), p.Now)
+	words, language := v.Client.Process(id).Words(v.Context()), client.LanguageOf(v.Context())
+	p.list(v.URL.Query(), words, language)
+	p.Failures = failureRows(status.Failures, words)
+	p.Orders = orderRows(status.Orders, words, language, p.Now)
 	if v.URL.Query().Has("actions") { // reads every history, so the page does not reload itself
 		actions, err := v.Client.Process(id).Actions(v.Context())
 		if err != nil {

@@ -1,0 +1,60 @@
+package desk
+
+import (
+	"cmp"
+	"slices"
+
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/turn"
+)
+
+// failureRow is a reason why steps of a kind did not succeed, in the words of the business.
+type failureRow struct {
+	Tool, Why string // Tool is a title; empty: the steps name none
+	Count     int
+}
+
+const (
+	unfitText    = "it was planned in a way that cannot be done"
+	unmetText    = "what it needed never came"
+	notSetUpText = "operators must allow it here first"
+)
+
+// failureTexts says what an error code means. The message of a fault is for operators: it has codes, addresses and
+// what programs write.
+var failureTexts = map[string]string{
+	ideafile.CodeBadForm: unfitText, ideafile.CodeUnknownTool: unfitText, ideafile.CodeUnknownKey: unfitText,
+	ideafile.CodeBadInstance: unfitText, ideafile.CodeBadParams: unfitText, ideafile.CodeBadReference: unfitText,
+	ideafile.CodeBadPath: unfitText, ideafile.CodeBlocked: unmetText,
+	ideafile.CodeBadOutput:        "what came of it is not what it should give",
+	ideafile.CodeUndecided:        "it is not clear whether it should be done",
+	ideafile.CodeOutcomeUnknown:   "it is not known whether it took effect",
+	ideafile.CodeStoreAway:        "its result could not have been kept, so it was not done",
+	ideafile.CodeDelegateFailed:   "the process that it started did not come to a good end",
+	ideafile.CodeNotSimulated:     "no result could be made up for it",
+	ideafile.CodeMCPUnreachable:   "the system that does it did not answer",
+	ideafile.CodeMCPInputRequired: "the system that does it wanted to ask somebody",
+	ideafile.CodeToolChanged:      "the system that does it has changed: operators must look at it first",
+	ideafile.CodeMCPRefused:       notSetUpText, ideafile.CodeNotAllowed: notSetUpText,
+}
+
+// failureRows groups the reasons why Calls did not succeed by what they mean to people. Whoever rejected a Call is
+// named, with the reason that they gave.
+func failureRows(list turn.Failures, words *shown.Words) (rows []failureRow) {
+	for _, f := range list {
+		row := failureRow{Why: cmp.Or(failureTexts[f.Code], "it was tried and did not work")}
+		if f.Tool != "" {
+			row.Tool = clipName(words.Tool(f.Tool))
+		}
+		if f.Status == ideafile.Rejected {
+			row.Why = clipParagraph(f.Message)
+		}
+		at := slices.IndexFunc(rows, func(r failureRow) bool { return r.Tool == row.Tool && r.Why == row.Why })
+		if at < 0 {
+			at, rows = len(rows), append(rows, row)
+		}
+		rows[at].Count += f.Count
+	}
+	return rows
+}
