@@ -71,7 +71,7 @@ func everyPage(h *house, b *tab) map[string]func() {
 	done := id + "-done"
 	h.begin(payments(done, row("B1", 1)), 1)
 	b.open("/?process=" + done)
-	b.click(box("@"))
+	b.click(box("B1"))
 	b.press(button("Approve the selected"))
 	outcome := b.address()
 	h.receipts(done)

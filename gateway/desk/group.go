@@ -12,6 +12,7 @@ import (
 	"processidea/client"
 	"processidea/client/bulk"
 	"processidea/gateway/access"
+	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
@@ -62,7 +63,7 @@ type row struct {
 	client.Approval
 	Pick   string // what its box sends: the Call, the digest of what is shown, and what the Call is about
 	Name   string // the instance's name for people; empty: it has none
-	Beside string // the Call's id, if the instance has no name and another row has the same sentence
+	Beside string // the instance's token or the step, if another row reads the same
 	Ticked bool
 	Cells  []labelledCell
 	Denied string // why this person may not decide on it; empty: they may
@@ -144,19 +145,35 @@ func groupOf(list []client.Approval, who *access.Person) group {
 			g.Columns = append(g.Columns, c)
 		}
 	}
-	sentences := map[string]int{}
 	for _, a := range list {
 		g.addRow(a, who)
-		sentences[a.Sentence]++
+	}
+	g.tellApart()
+	return g
+}
+
+// tellApart adds to rows that read the same what they differ in: the instance, or the step.
+func (g *group) tellApart() {
+	label := func(r row) string { return blobs.RootOf(r.Process) + "\n" + cmp.Or(r.Name, r.Sentence) }
+	rows, ofInstance := map[string]int{}, map[string]int{}
+	for _, r := range g.Rows {
+		rows[label(r)]++
+		ofInstance[label(r)+"\n"+r.Instance]++
 	}
 	for n := range g.Rows {
-		if r := &g.Rows[n]; r.Name == "" && sentences[r.Sentence] > 1 {
-			if r.Beside = r.CallID; r.Process != blobs.RootOf(r.Process) {
+		r := &g.Rows[n]
+		switch {
+		case rows[label(*r)] == 1:
+		case r.Instance != "" && ofInstance[label(*r)+"\n"+r.Instance] == 1:
+			r.Beside = r.Instance
+		default:
+			key, _ := ideafile.ParseCallKey(r.CallID)
+			r.Beside = "step " + key.ID("")
+			if nested := r.Process != blobs.RootOf(r.Process); nested {
 				r.Beside += " of " + r.Process
 			}
 		}
 	}
-	return g
 }
 
 func (g *group) addRow(a client.Approval, who *access.Person) {

@@ -1,6 +1,8 @@
 package desk
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,10 +58,43 @@ func TestAPartOrADelegateIsNamedByTheProcessThatPeopleStarted(t *testing.T) {
 
 func TestACaseWithoutANameIsTheOneThatIsPaid(t *testing.T) {
 	t.Parallel()
-	wantTexts(t, "the inbox", inboxOf(t, `{"to": "Ann", "amount": 12}`), []string{"Pay: 12 , Ann"}, "(1.1@①)")
+	wantTexts(t, "the inbox", inboxOf(t, `{"to": "Ann", "amount": 12}`), []string{"Pay: 12 , Ann"}, "(①)", "1.1@")
 	page := inboxOf(t, `{"to": "Ann", "amount": 12}`, `{"to": "Ann", "amount": 12}`, `{"to": "Bob", "amount": 12}`)
-	wantTexts(t, "the inbox", page, []string{"Pay: 12 , Ann (1.1@①)", "Pay: 12 , Ann (1.1@②)", "Pay: 12 , Bob"},
-		"(1.1@③)")
+	wantTexts(t, "the inbox", page, []string{"Pay: 12 , Ann (①)", "Pay: 12 , Ann (②)", "Pay: 12 , Bob"}, "(③)", "1.1@")
+}
+
+// Whoever hears the page is told the same of a box as others read in its row, and no id of the engine's.
+func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
+	t.Parallel()
+	waiting := func(process, id, token, name, sentence string) client.Approval {
+		return client.Approval{Process: process, Instance: token, Pending: approval.Pending{CallID: id},
+			Call: shown.Call{Sentence: sentence, InstanceName: name}}
+	}
+	who := &access.Person{Name: "ann", Rights: []access.Right{access.Decide}}
+	label := regexp.MustCompile(`aria-label="Select ([^"]*)"`)
+	for _, one := range []struct {
+		list []client.Approval
+		want []string
+	}{
+		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"), waiting("p", "1.1@②", "②", "②", "Pay Bob")},
+			[]string{"order 7, Pay Ann", "Pay Bob"}},
+		{[]client.Approval{waiting("p", "1.1@①", "①", "①", "Pay Ann"), waiting("p", "1.1@②", "②", "②", "Pay Ann"),
+			waiting("q", "1.1@①", "①", "①", "Pay Ann")}, []string{"Pay Ann, ①, p", "Pay Ann, ②, p", "Pay Ann, q"}},
+		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"), waiting("p", "1.2@①", "①", "order 7", "Pay Ann")},
+			[]string{"order 7, Pay Ann, step 1.1", "order 7, Pay Ann, step 1.2"}},
+		{[]client.Approval{waiting("p", "1.1", "", "", "Pay Ann"), waiting("p/1.2", "1.1", "", "", "Pay Ann")},
+			[]string{"Pay Ann, step 1.1", "Pay Ann, step 1.1 of p/1.2"}},
+	} {
+		page := shows(t, "inbox", inboxPage{Groups: []group{groupOf(one.list, who)}})
+		got := jsonval.Map(label.FindAllStringSubmatch(page, -1), func(m []string) string { return m[1] })
+		if !slices.Equal(got, one.want) {
+			t.Errorf("%q, want %q", got, one.want)
+		}
+	}
+	german, _ := catalogues()
+	if got := german[shown.German].InContext("beside", "step 1.1 of p/1.2"); got != "Schritt 1.1 von p/1.2" {
+		t.Error(got)
+	}
 }
 
 func TestALongCellKeepsItsRoomBesideALongWord(t *testing.T) {

@@ -100,8 +100,8 @@ type processPage struct {
 	Failures             []failureRow
 	Undoes               jsonval.Object // the process that this one takes back, by whom, why; empty: none
 	Undo                 string         // the page on which to undo this process; empty: not offered
-	HasAmounts, HasCosts bool     // of the listed instances
-	Refused              sentForm // the form that was refused, if any
+	HasAmounts, HasCosts bool           // of the listed instances
+	Refused              sentForm       // the form that was refused, if any
 }
 
 type instanceRow struct {

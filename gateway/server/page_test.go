@@ -226,7 +226,7 @@ func (s *sheet) set(pairs ...string) *sheet {
 	return s
 }
 
-// tick ticks the boxes of those rows that have a text.
+// tick ticks the boxes of those rows that have a text; every row has the empty one.
 func (s *sheet) tick(texts ...string) *sheet {
 	s.Helper()
 	for _, text := range texts {
