@@ -34,6 +34,7 @@ type callPage struct {
 	Passkey       bool // the person may sign with a passkey
 	Allowed       map[string]bool
 	Wrong         string // the error in the form
+	WrongDetail   string // more of the error, for operators
 	WrongIn       string // the decision with the error
 	To            string // the recipient of a hand-over or a question
 	Changed       bool   // the Call has changed since it was shown

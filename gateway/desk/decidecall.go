@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"processidea/client"
@@ -56,6 +57,9 @@ func (v *visit) decideCall() error {
 		if !p.Changed {
 			p.read(&decision, v.PostForm) // shows what was entered
 			p.Wrong = inWords(results[0], pastTense[decision.Kind])
+			if aboutValues.MatchString(results[0].Reason) {
+				p.Wrong, p.WrongDetail = misfits, results[0].Reason
+			}
 		}
 		return v.showAgain(http.StatusConflict, p)
 	}
@@ -119,7 +123,13 @@ func (p *callPage) read(decision *api.Decision, values url.Values) (ok bool) {
 	return p.Wrong == "" && !form.IsAdding(values)
 }
 
-const seeFields = "Some fields cannot be read; each says why."
+const (
+	seeFields = "Some fields do not fit yet: each says why."
+	misfits   = "The values do not fit together, or one is missing. Nothing was decided."
+)
+
+// aboutValues matches a refusal that says in the words of JSON Schema and of Plans how values do not fit.
+var aboutValues = regexp.MustCompile(`^(params|with|output): `)
 
 func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	f, shown := p.amendForm(), p.A.Params
@@ -140,7 +150,7 @@ func (p *callPage) readAmend(decision *api.Decision, values url.Values) {
 	case p.Tool != nil:
 		merged, err := approval.MergeParams(p.Tool, shown, changes)
 		if err != nil {
-			p.Wrong = "This does not fit: " + err.Error()
+			p.Wrong, p.WrongDetail = misfits, err.Error()
 		} else if !jsonval.Equal(merged, wanted) {
 			p.Wrong = "A change cannot remove this field, because null is a valid value for it. Have something else " +
 				"done instead."
@@ -197,7 +207,7 @@ func (p *callPage) readAnswer(decision *api.Decision, values url.Values) {
 		return
 	}
 	if err := p.Tool.OutputSchema.Validate(v); err != nil {
-		p.Wrong = "This is no result of it: " + err.Error()
+		p.Wrong, p.WrongDetail = misfits, err.Error()
 	}
 	decision.Output = jsonval.Encode(v)
 }

@@ -3,6 +3,7 @@ package desk
 import (
 	"encoding/json"
 	"html"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,9 +157,33 @@ func TestWhyAStepOfAPlanWillFailIsForOperators(t *testing.T) {
 	t.Parallel()
 	page := planPage{Page: &planpage.Page{NotAmendable: "an earlier process has begun it"}, InWords: []client.PlannedCall{{
 		Call: shown.Call{Parts: shown.Parts{{Text: "Pay Ann"}}}, Error: "†state.sum: no Call writes it"}}}
+	page.Calls = []*planpage.Call{{ID: "1.1", Error: "†state.sum: no Call writes it", Wrong: "it cannot run as it is",
+		WrongDetail: "†state.sum: no such value"}}
 	all, operators := pageText(t, shown.German, "plan", page)
-	wantTexts(t, "the Plan", all, []string{"Pay Ann Er wird scheitern."}, "†state.sum", "no Call")
+	wantTexts(t, "the Plan", all, []string{"Pay Ann Er wird scheitern."}, "†state.sum", "no Call", "no such")
 	wantTexts(t, "the Plan", operators, []string{"†state.sum: no Call writes it"})
+	page.NotAmendable = "" // the table of the steps is for everybody
+	all, operators = pageText(t, shown.German, "plan", page)
+	wantTexts(t, "the Plan", all, []string{"1.1", "Er wird scheitern."}, "†state.sum", "no such")
+	wantTexts(t, "the Plan", operators, []string{"†state.sum: no such value"})
+}
+
+// How values do not fit is said in words; how JSON Schema says it is for operators.
+func TestWhyValuesDoNotFitIsSaidInWords(t *testing.T) {
+	t.Parallel()
+	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"v": {"type": "string", "title": "Cost centre", "pattern": "^[^@]*@x$"}}}`)
+	f := form.Form{Schema: schema, Prefix: amendPrefix}
+	page := &callPage{Words: shown.WordsOf(nil), Allowed: map[string]bool{client.Amend: true},
+		Wrong: misfits, WrongDetail: "/v: does not match pattern", WrongIn: client.Amend,
+		Amend: f.FromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{}, map[string]string{"p/v": "this does not have the form that is asked for"})}
+	for l, want := range map[shown.Language][]string{
+		shown.English: {"The values do not fit together", "this does not have the form that is asked for"},
+		shown.German:  {"Die Angaben passen nicht zusammen", "das hat nicht die Form, die verlangt ist"},
+	} {
+		all, operators := pageText(t, l, "call", page)
+		wantTexts(t, "the page", all, want, "pattern", "^[^@]*")
+		wantTexts(t, "the page", operators, []string{"/v: does not match pattern", "^[^@]*@x$"})
+	}
 }
 
 func TestTheCasesOfAProcessSayWhatTheyAreAboutAndCost(t *testing.T) {

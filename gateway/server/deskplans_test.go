@@ -61,7 +61,7 @@ func TestAPlanIsAmendedAtTheDesk(t *testing.T) {
 	opened := p.form("Have it run").press("Change step 1.1").is(200).says("Change step 1.1 Book", "What else it says")
 	f = opened.form("Have it run").set("c1/values/cents", "many")
 	f.values["keep"] = []string{"1"}
-	f.press("Have it run").is(422).says("this is not a number", "Step 1.1 cannot be read")
+	f.press("Have it run").is(422).says("this is not a number", "Step 1.1 does not fit yet")
 	f.set("c1/values/cents", "700").set("c1/values/seat", "5B").set("new", "no JSON")
 	f.press("Add it to the Plan").is(200).says("want a JSON object")
 	added := f.set("new", `{"_tool": "fly", "to": "Rome"}`).press("Add it to the Plan").is(200).says(

@@ -46,6 +46,7 @@ type Field struct {
 	Unit     string   // the currency of an amount
 	Help     string   // the schema's description
 	Hint     []string // the schema's constraints, in words
+	Pattern  string   // a regular expression that the value must match, and that has no words
 	Kind     Kind
 	Value    string // what the control holds
 	Options  []Option
@@ -137,9 +138,10 @@ type place struct {
 
 func (b *builder) build(p place, value any, has bool) *Field {
 	node := describe(b.form.Schema, p.node, p.pointer)
-	f := &Field{Name: p.name, Label: p.label, Help: node.help, Hint: b.hint(node, p.name), Required: p.required,
-		InList: p.inList, Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
+	f := &Field{Name: p.name, Label: p.label, Help: node.help, Required: p.required, InList: p.inList,
+		Error: b.errors[p.name], ForOperators: b.isForOperators(p.name),
 		isMissing: p.required && !has}
+	f.Hint, f.Pattern = b.hint(node, p.name)
 	if node.title != "" && node.title != f.Label {
 		f.Help = joinSentences(node.title, f.Help)
 	}

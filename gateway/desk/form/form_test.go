@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/wording"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
@@ -195,8 +196,8 @@ func TestWhatIsEnteredIsRead(t *testing.T) {
 	}{
 		{"nothing", nil,
 			`{"cents":1,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
-		{"digits", map[string]string{"p/cents": " 1234567890123456789.10 "},
-			`{"cents":1234567890123456789.10,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
+		{"digits", map[string]string{"p/cents": " 12345678901234567890 "},
+			`{"cents":12345678901234567890,"id":"A","lines":[{"sku":"x"},{"sku":"y"}],"note":"n","same":7,"to":{"name":"Ann"}}`, ""},
 		{"no number", map[string]string{"p/cents": "1,5"}, "", "p/cents"},
 		{"a text for a number", map[string]string{"p/cents": `"1"`}, "", "p/cents"},
 		{"left out, null, and given although nobody said so",
@@ -287,6 +288,83 @@ func TestAFieldIsLabelledAsPeopleCallIt(t *testing.T) {
 		"p/a_key": "a_key|Any", "p/lines": "Lines|", "p/lines/0": "1|Line", "p/lines/0/p": "Price|"} {
 		if f := find(t, fields, name); f.Label+"|"+f.Help != want {
 			t.Errorf("%s is %s|%s, want %s", name, f.Label, f.Help, want)
+		}
+	}
+}
+
+func TestWhatASchemaAsksForIsSaidInWordsAndNeverAsAPattern(t *testing.T) {
+	t.Parallel()
+	german, err := wording.For(shown.German)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wrong = "this does not fit; it must be: "
+	for _, c := range []struct{ schema, hint, german, entered, misfit string }{
+		{`"pattern": "^[0-9]+$"`, "only digits", "nur Ziffern", "12a", wrong + "only digits"},
+		{`"pattern": "^\\d{4}$"`, "4 digits", "4 Ziffern", "123", wrong + "4 digits"},
+		{`"pattern": "^[A-Z]{2}-(?:[0-9]{2,4})$"`, "2 capital letters, and then “-”, and then 2 to 4 digits",
+			"2 Großbuchstaben, dann “-”, dann 2 bis 4 Ziffern", "AB-1", wrong + "2 capital letters, and then “-”, and then 2 to 4 digits"},
+		{`"pattern": "^[A-Z][0-9a-z]{3,}x+$"`, "", "", "A123", "this does not have the form that is asked for"},
+		{`"pattern": "^[a-z]+/[0-9]{2,}$"`, "at least 1 small letter, and then “/”, and then at least 2 digits",
+			"mindestens 1 Kleinbuchstabe, dann “/”, dann mindestens 2 Ziffern", "a/", wrong + "at least 1 small letter, and then “/”, and then at least 2 digits"},
+		{`"pattern": "^\\d{4}-\\d{2}-\\d{2}$"`, "a date such as 2026-12-04", "ein Datum wie 2026-12-04", "today",
+			wrong + "a date such as 2026-12-04"},
+		{`"pattern": "^(EUR|USD)$"`, "one of EUR, USD", "eines von EUR, USD", "DM", wrong + "one of EUR, USD"},
+		{`"pattern": "^(?!x)[^a]+$"`, "", "", "", ""}, // Go cannot read it
+		{`"pattern": "^[^@]*@x?$"`, "", "", "none", "this does not have the form that is asked for"},
+		{`"pattern": "^[^@]*@x?$", "examples": ["me@x"]`, "such as me@x", "zum Beispiel me@x", "none",
+			"this does not have the form that is asked for"},
+		{`"format": "date"`, "a date such as 2026-12-04", "ein Datum wie 2026-12-04", "4.12.", wrong + "a date such as 2026-12-04"},
+		{`"format": "email"`, "an email address", "eine E-Mail-Adresse", "me", wrong + "an email address"},
+		{`"format": "uuid"`, "", "", "7", "this does not have the form that is asked for"},
+		{`"minLength": 1, "maxLength": 3`, "at least 1 character, at most 3 characters", "mindestens 1 Zeichen, höchstens 3 Zeichen",
+			"long", wrong + "at most 3 characters"},
+		{`"pattern": "^[0-9]+$"`, "only digits", "nur Ziffern", "†state.order", ""}, // it is put in when the step runs
+	} {
+		f := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
+			`{"type": "object", "properties": {"v": {"type": "string", ` + c.schema + `}}}`)}
+		before := modeltest.MustDecodeJSON(`{"v": "the broken one"}`)
+		fields := f.New(before, true)
+		hints := find(t, fields, "p/v").Hint
+		if got := strings.Join(hints, ", "); got != c.hint {
+			t.Errorf("%s is %q, want %q", c.schema, got, c.hint)
+		}
+		for n, one := range hints {
+			hints[n] = german.InContext("hint", one)
+		}
+		if got := strings.Join(hints, ", "); got != c.german {
+			t.Errorf("%s is %q, want %q", c.schema, got, c.german)
+		}
+		values := sent(fields)
+		if _, errs := f.Read(before, values); len(errs) > 0 {
+			t.Errorf("%s: what nobody touched is refused: %v", c.schema, errs)
+		}
+		values.Set("p/v", c.entered)
+		if _, errs := f.Read(before, values); c.entered != "" && errs["p/v"] != c.misfit {
+			t.Errorf("%s: %q is told %q, want %q", c.schema, c.entered, errs["p/v"], c.misfit)
+		}
+	}
+	if got := german.Say(wrong + "at least 2 digits"); got != "das passt nicht; verlangt ist: mindestens 2 Ziffern" {
+		t.Error(got)
+	}
+}
+
+func TestNumbersAndListsAreCheckedWhereTheyAreEntered(t *testing.T) {
+	t.Parallel()
+	f := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(`{"type": "object", "properties": {
+		"n": {"type": "integer", "minimum": 2}, "cents": {"type": "integer", "maximum": 500, "_display": "money", "currency": "EUR", "minorUnits": true},
+		"list": {"type": "array", "minItems": 1, "items": {"type": "string", "maxLength": 3}}}}`)}
+	before := modeltest.MustDecodeJSON(`{"n": 3, "cents": 100, "list": ["a"]}`)
+	for entered, want := range map[string]string{"p/n 1": "at least 2", "p/n 2.5": "a whole number", "p/n 2": "",
+		"p/cents 5.01": "at most 5.00 EUR", "p/cents 5": "", "p/list/0 long": "at most 3 characters",
+		"p/list/0~gone on": "at least 1 item"} {
+		values := sent(f.New(before, true))
+		name, value, _ := strings.Cut(entered, " ")
+		values.Set(name, value)
+		_, errs := f.Read(before, values)
+		name = strings.TrimSuffix(name, "/0~gone")
+		if got := strings.TrimPrefix(errs[name], "this does not fit; it must be: "); got != want {
+			t.Errorf("%s: %q, want %q", entered, got, want)
 		}
 	}
 }

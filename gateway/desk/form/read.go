@@ -30,6 +30,7 @@ const AddMark = "~add"
 // reader reads a sent form.
 type reader struct {
 	amounts
+	root   any // the schema
 	values url.Values
 	fixed  []string
 	errors map[string]string
@@ -38,18 +39,20 @@ type reader struct {
 // Read returns the entered value; shown is the value for which the form was made. errors has the errors by the names of
 // fields; it is empty if there are none.
 func (f Form) Read(shown any, values url.Values) (value any, errors map[string]string) {
-	r := &reader{amounts: f.amounts(), values: values, fixed: f.Fixed, errors: map[string]string{}}
-	value, _ = r.read(f.Prefix, shown, true, 0)
+	r := &reader{amounts: f.amounts(), root: f.Schema, values: values, fixed: f.Fixed, errors: map[string]string{}}
+	value, _ = r.read(place{name: f.Prefix, node: f.Schema}, shown, true)
 	return value, r.errors
 }
 
 // IsAdding reports whether the sent form only asks for one more item of a list.
 func IsAdding(values url.Values) bool { return values.Get(AddMark) != "" }
 
-// read returns the value of a field; has is false if the value is omitted.
-func (r *reader) read(name string, shown any, wasThere bool, depth int) (value any, has bool) {
+// read returns the value of the field at a place; has is false if the value is omitted. What somebody entered must fit
+// the schema; what was there before stays as it is.
+func (r *reader) read(p place, shown any, wasThere bool) (value any, has bool) {
+	name := p.name
 	kind, state := Kind(r.values.Get(name+kindSuffix)), r.values.Get(name+presenceSuffix)
-	if depth > 4*maxDepth {
+	if p.depth > 4*maxDepth {
 		r.errors[name] = "it is too deep for a form"
 		return nil, false
 	}
@@ -61,13 +64,21 @@ func (r *reader) read(name string, shown any, wasThere bool, depth int) (value a
 	case state == StateOmitted && !r.isTouched(name, kind):
 		return nil, false
 	}
+	node := describe(r.root, p.node, p.pointer)
 	switch kind {
 	case Object:
-		return r.readObject(name, shown, depth), true
+		return r.readObject(p, node, shown), true
 	case List:
-		return r.readList(name, shown, depth), true
+		value, has = r.readList(p, node, shown), true
+	default:
+		value, has = r.readControl(name, kind, shown)
 	}
-	return r.readControl(name, kind, shown)
+	if r.errors[name] == "" && !(wasThere && jsonval.Equal(value, shown)) {
+		if why := r.misfit(node, name, value); why != "" {
+			r.errors[name] = why
+		}
+	}
+	return value, has
 }
 
 // isTouched reports whether somebody entered a value in a field marked as absent: they forgot to change the mark.
@@ -138,18 +149,21 @@ func (r *reader) readControl(name string, kind Kind, shown any) (value any, has 
 	return nil, true
 }
 
-func (r *reader) readObject(name string, shown any, depth int) jsonval.Object {
+func (r *reader) readObject(p place, node node, shown any) jsonval.Object {
+	name := p.name
 	before, _ := shown.(jsonval.Object)
 	out := jsonval.Object{}
 	for _, key := range r.values[name+keySuffix] {
 		v, was := before[key]
-		if depth == 0 && slices.Contains(r.fixed, key) {
+		if p.depth == 0 && slices.Contains(r.fixed, key) {
 			if was {
 				out[key] = v
 			}
 			continue
 		}
-		if v, has := r.read(name+"/"+jsonschema.EscapePointerStep(key), v, was, depth+1); has {
+		at := place{name: name + "/" + jsonschema.EscapePointerStep(key), depth: p.depth + 1}
+		at.node, at.pointer = node.member(key)
+		if v, has := r.read(at, v, was); has {
 			out[key] = v
 		}
 	}
@@ -170,19 +184,21 @@ func (r *reader) readObject(name string, shown any, depth int) jsonval.Object {
 	return out
 }
 
-func (r *reader) readList(name string, shown any, depth int) []any {
+func (r *reader) readList(p place, node node, shown any) []any {
+	name := p.name
 	before, _ := shown.([]any)
 	out := []any{}
 	for n := range min(submittedItemCount(r.values, name), maxList) {
-		item := name + "/" + strconv.Itoa(n)
-		if r.values.Get(item+removedSuffix) != "" {
+		item := place{name: name + "/" + strconv.Itoa(n), node: node.items, pointer: node.pointer + "/items",
+			depth: p.depth + 1}
+		if r.values.Get(item.name+removedSuffix) != "" {
 			continue
 		}
 		var v any
 		if n < len(before) {
 			v = before[n]
 		}
-		v, _ = r.read(item, v, n < len(before), depth+1)
+		v, _ = r.read(item, v, n < len(before))
 		out = append(out, v)
 	}
 	return out

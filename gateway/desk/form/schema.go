@@ -2,7 +2,6 @@ package form
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -287,34 +286,6 @@ func (n node) number(key string) (int, bool) {
 	number, _ := n.schema[key].(json.Number)
 	v, err := strconv.Atoi(number.String())
 	return v, err == nil
-}
-
-// hint describes the constraints of a schema in words, for the person who fills in the form.
-func (b *builder) hint(n node, name string) (hints []string) {
-	if n.choices != nil {
-		return nil
-	}
-	_, isAmount := b.at(name)
-	if len(n.types) == 1 && n.types[0] == "integer" && !isAmount {
-		hints = append(hints, "a whole number")
-	}
-	for _, one := range []struct{ key, text string }{
-		{"minimum", "at least %v"}, {"exclusiveMinimum", "more than %v"}, {"maximum", "at most %v"},
-		{"exclusiveMaximum", "less than %v"},
-		{"multipleOf", "a multiple of %v"}, {"minLength", "at least %v characters"},
-		{"maxLength", "at most %v characters"},
-		{"pattern", "of the pattern %v"}, {"format", "a %v"}, {"minItems", "at least %v items"},
-		{"maxItems", "at most %v items"},
-	} {
-		switch v := n.schema[one.key].(type) {
-		case string, json.Number:
-			if amount := b.text(name, v); amount != "" {
-				v = amount
-			}
-			hints = append(hints, fmt.Sprintf(one.text, v))
-		}
-	}
-	return hints
 }
 
 func joinSentences(a, b string) string {

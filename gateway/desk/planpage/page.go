@@ -62,8 +62,10 @@ type Call struct {
 	Runs      string // its effect outside
 	Error     string // a known reason why it will fail
 	Wrong     string // the error in the Call as it was sent
-	Kept      bool
-	CanOpen   bool
+	// WrongDetail is what the process says of the Call as it was sent, for operators.
+	WrongDetail string
+	Kept        bool
+	CanOpen     bool
 	// Fields change the parameters, and Rest is the rest of the Call as JSON; nil Fields: the Call is not being
 	// changed.
 	Fields *form.Field

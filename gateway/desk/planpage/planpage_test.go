@@ -119,7 +119,8 @@ func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
 	}
 	p.ShowProblems([]api.Place{{Path: "body.calls[0]", Message: "no text"}, {Path: "body.calls[1]", Message: "no cents"},
 		{Path: "body.calls[9]", Message: "none"}})
-	if p.Calls[0].Wrong != "" || p.Calls[1].Wrong != "no text" || p.Added[0].Wrong != "no cents" {
+	if p.Calls[0].Wrong != "" || p.Calls[1].WrongDetail != "no text" || p.Added[0].WrongDetail != "no cents" ||
+		!strings.Contains(p.Calls[1].Wrong, "cannot run") {
 		t.Errorf("%+v %+v", p.Calls, p.Added)
 	}
 	for text, says := range map[string]string{"none": "want a JSON object", `{"a": 1}`: `"_tool" is missing`,

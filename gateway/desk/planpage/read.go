@@ -90,7 +90,7 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	case form.IsAdding(values):
 		return c.written
 	case len(wrong) > 0:
-		c.Wrong = "some fields cannot be read; each says why"
+		c.Wrong = "some fields do not fit yet: each says why"
 	case !isObject:
 		c.Wrong = "the values of a step must be an object"
 	case err != nil:
@@ -103,7 +103,7 @@ func (p *Page) readOpen(c *Call, values url.Values) any {
 	}
 	if c.Wrong != "" {
 		if c.Kept {
-			p.Wrong = "Step " + c.ID + " cannot be read: see the message beside it."
+			p.Wrong = "Step " + c.ID + " does not fit yet: see the message beside it."
 		}
 		return c.written
 	}
@@ -157,7 +157,7 @@ func (p *Page) ShowProblems(problems []api.Place) {
 			continue
 		}
 		if n, err := strconv.Atoi(m[1]); err == nil && n < len(sent) {
-			sent[n].Wrong = at.Message
+			sent[n].Wrong, sent[n].WrongDetail = "it cannot run as it is: mend it, or leave it out", at.Message
 			if c := sent[n]; c.CanOpen && c.Fields == nil {
 				c.open(nil, nil)
 			}

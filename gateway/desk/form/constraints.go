@@ -1,0 +1,188 @@
+package form
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+
+	"processidea/client/readable"
+	"processidea/model/jsonschema"
+	"processidea/model/jsonval"
+)
+
+// constraint is a keyword that restricts a value.
+type constraint struct {
+	schema jsonval.Object // of the keyword alone
+	text   string         // in words; empty: there are none, as for most regular expressions
+}
+
+// constraintTexts are the keywords in words, in the order in which people read them. A noun is counted.
+var constraintTexts = []struct{ key, text, noun string }{
+	{"minimum", "at least %s", ""}, {"exclusiveMinimum", "more than %s", ""},
+	{"maximum", "at most %s", ""}, {"exclusiveMaximum", "less than %s", ""},
+	{"multipleOf", "a multiple of %s", ""},
+	{"minLength", "at least %s", "character"}, {"maxLength", "at most %s", "character"},
+	{"pattern", "", ""}, {"format", "", ""},
+	{"minItems", "at least %s", "item"}, {"maxItems", "at most %s", "item"},
+}
+
+var formatTexts = map[string]string{
+	"date": aDate, "time": "a time of day such as 09:30:00Z",
+	"date-time": "a date with a time of day such as 2026-12-04T09:30:00Z",
+	"email":     "an email address", "uri": "an address such as https://example.com",
+}
+
+const aDate = "a date such as 2026-12-04"
+
+// constraints lists what a schema asks of the value of a control.
+func (a amounts) constraints(n node, name string) (list []constraint) {
+	if n.choices != nil {
+		return nil
+	}
+	_, isAmount := a.at(name)
+	if len(n.types) == 1 && n.types[0] == "integer" && !isAmount {
+		list = append(list, constraint{jsonval.Object{"type": "integer"}, "a whole number"})
+	}
+	for _, one := range constraintTexts {
+		c, text := constraint{schema: jsonval.Object{one.key: n.schema[one.key]}}, ""
+		switch v := n.schema[one.key].(type) {
+		case json.Number:
+			text = v.String()
+			if count, err := v.Int64(); err == nil && one.noun != "" {
+				text = readable.Plural(int(count), one.noun)
+			} else if amount := a.text(name, v); amount != "" {
+				text = amount
+			}
+			c.text = fmt.Sprintf(one.text, text)
+		case string:
+			if c.text = formatTexts[v]; one.key == "pattern" {
+				c.text = patternText(v)
+			}
+		default:
+			continue
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// hint describes the constraints of a schema in words, for the person who fills in the form. If one has no words, it
+// gives an example, if the schema has any. pattern is a regular expression without words.
+func (a amounts) hint(n node, name string) (hints []string, pattern string) {
+	unsaid := false
+	for _, c := range a.constraints(n, name) {
+		if c.text != "" {
+			hints = append(hints, c.text)
+			continue
+		}
+		unsaid, pattern = true, jsonval.AsText(c.schema["pattern"])
+	}
+	if examples := jsonval.AsList(n.schema["examples"]); unsaid && len(examples) > 0 {
+		if text, is := examples[0].(string); is {
+			hints = append(hints, "such as "+text)
+		}
+	}
+	return hints, pattern
+}
+
+// misfit says which constraint an entered value breaks, or "". A text that names another value is not the value.
+func (a amounts) misfit(n node, name string, value any) string {
+	if text, is := value.(string); is && strings.Contains(text, "†") {
+		return ""
+	}
+	for _, c := range a.constraints(n, name) {
+		s, err := jsonschema.CompileSchema(c.schema)
+		switch {
+		case err != nil || s.Validate(value) == nil:
+		case c.text == "":
+			return "this does not have the form that is asked for"
+		default:
+			return "this does not fit; it must be: " + c.text
+		}
+	}
+	return ""
+}
+
+// characterNames are the characters that people have a name for, by their class in a regular expression.
+var characterNames = map[string][2]string{
+	"09": {"digit", "digits"}, "AZ": {"capital letter", "capital letters"}, "az": {"small letter", "small letters"},
+	"AZaz": {"letter", "letters"}, "09AZ": {"capital letter or digit", "capital letters or digits"},
+	"09az": {"small letter or digit", "small letters or digits"}, "09AZaz": {"letter or digit", "letters or digits"},
+}
+
+var datePattern, _ = syntax.Parse(`^\d{4}-\d{2}-\d{2}$`, syntax.Perl)
+
+// plainWords matches a regular expression that lists whole words.
+var plainWords = regexp.MustCompile(`^\^\((?:\?:)?([\pL\d _-]+(?:\|[\pL\d _-]+)*)\)\$$`)
+
+// patternText puts a regular expression into words: one that lists words, or asks for certain characters one after the
+// other. It returns "" for any other.
+func patternText(pattern string) string {
+	if m := plainWords.FindStringSubmatch(pattern); m != nil {
+		return "one of " + strings.ReplaceAll(m[1], "|", ", ")
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	switch {
+	case err != nil || tree.Op != syntax.OpConcat:
+		return ""
+	case tree.Equal(datePattern):
+		return aDate
+	}
+	parts := tree.Sub
+	last := len(parts) - 1
+	if parts[0].Op != syntax.OpBeginText || parts[last].Op != syntax.OpEndText {
+		return ""
+	}
+	parts = parts[1:last]
+	var texts []string
+	for _, part := range parts {
+		text := partText(part)
+		if text == "" {
+			return ""
+		}
+		texts = append(texts, text)
+	}
+	if len(parts) == 1 && parts[0].Op == syntax.OpPlus {
+		return "only " + characterName(parts[0].Sub[0], true)
+	}
+	return strings.Join(texts, ", and then ")
+}
+
+// partText describes a fixed text, or characters of one class.
+func partText(part *syntax.Regexp) string {
+	minCount, maxCount := 1, 1
+	switch part.Op {
+	case syntax.OpLiteral:
+		if part.Flags&syntax.FoldCase != 0 {
+			return ""
+		}
+		return "“" + string(part.Rune) + "”"
+	case syntax.OpPlus:
+		part, maxCount = part.Sub[0], -1
+	case syntax.OpRepeat:
+		part, minCount, maxCount = part.Sub[0], part.Min, part.Max
+	}
+	name := characterName(part, minCount != 1 || maxCount > 1)
+	switch {
+	case name == "" || minCount == 0:
+		return ""
+	case maxCount < 0:
+		return fmt.Sprintf("at least %d %s", minCount, name)
+	case maxCount > minCount:
+		return fmt.Sprintf("%d to %d %s", minCount, maxCount, name)
+	}
+	return fmt.Sprintf("%d %s", minCount, name)
+}
+
+func characterName(class *syntax.Regexp, several bool) string {
+	if class.Op != syntax.OpCharClass {
+		return ""
+	}
+	names := characterNames[string(class.Rune)]
+	if several {
+		return names[1]
+	}
+	return names[0]
+}
