@@ -40,6 +40,7 @@ const (
 type FactBuilder struct {
 	Left, Bytes int                                   // the numbers of Facts, and of bytes of text, that remain
 	From        func(path jsonval.Path, v any) string // where a value comes from; may be nil
+	ShowsHidden bool                                  // also shows what only operators look at
 	language    shown.Language
 }
 
@@ -71,7 +72,7 @@ func (t *FactBuilder) build(name string, path jsonval.Path, format shown.Format,
 	size := len(object) + len(list)
 	for step, one := range members(format, v) {
 		member := format.At(jsonval.Path{step})
-		if member.Display == shown.Hidden {
+		if member.Display == shown.Hidden && !t.ShowsHidden {
 			size--
 			continue
 		}

@@ -175,7 +175,7 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 		return err
 	}
 	if output := jsonval.At(idea, "solution", "output"); output != nil {
-		f := (&readable.FactBuilder{Left: maxValuesPerState, Bytes: maxTextBytes}).Build(output)
+		f := builderOf(maxValuesPerState, maxTextBytes, nil).Build(output)
 		r.Output = &f
 	}
 	r.Quality = quality.ReadReport(jsonval.AsObject(idea["meta"])).Lines()
@@ -197,14 +197,20 @@ func (r *Report) addStates(ctx context.Context, c *client.Chain, last int) error
 			r.HiddenInstances = len(tokens) - n
 			break
 		}
-		t := &readable.FactBuilder{Left: min(maxValuesPerState, values), Bytes: bytes,
-			From: DescribeAuthors(authors, token)}
+		t := builderOf(min(maxValuesPerState, values), bytes, DescribeAuthors(authors, token))
 		had := t.Left
-		r.States = append(r.States,
-			State{Name: text(names.NameOf(token)), Status: statuses[token], Values: t.Build(states[token])})
+		r.States = append(r.States, State{Name: text(names.NameOf(token)), Status: statuses[token],
+			Values: t.BuildAt(nil, "", names.StateFormat(), states[token])})
 		values, bytes = values-(had-t.Left), t.Bytes
 	}
 	return nil
+}
+
+// builderOf returns a FactBuilder for a report. A record is in one language and whole, whoever reads it.
+func builderOf(left, bytes int, from func(jsonval.Path, any) string) *readable.FactBuilder {
+	t := readable.NewFactBuilder(shown.English)
+	t.Left, t.Bytes, t.From, t.ShowsHidden = left, bytes, from, true
+	return t
 }
 
 // ByCall begins what FactBuilder.From returns for a value that a Call wrote; the Call's id and its Tool follow.

@@ -9,6 +9,8 @@ import (
 	"processidea/model/approval"
 	"processidea/model/approval/proof"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/modeltest"
 	"processidea/store/chain"
 	"processidea/store/proofs"
 )
@@ -67,12 +69,22 @@ func TestSignaturesThatNobodyCheckedAreNotSaidToBeRight(t *testing.T) {
 	}
 }
 
-func TestABrokenRecordIsReportedToo(t *testing.T) {
-	var b strings.Builder
-	r := &Report{Check: &chain.Report{Broken: []chain.Broken{{At: 3, Item: "i7", Problem: "its digest is another"}}}}
-	err := page.Execute(&b, r)
-	if err != nil || !strings.Contains(b.String(), "Idea 3: its digest is another <code>i7</code>") {
-		t.Errorf("%v %s", err, b.String())
+func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
+	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {}}, "context": [{"type": "state",
+		"state": {}, "schema": {"properties": {"cents": {"title": "Amount", "_display": "money", "currency": "EUR", "minorUnits": true},
+			"bank": {"_display": "hidden", "properties": {"swift": {}}}}}}]}`).(map[string]any))
+	if len(problems.Errors()) > 0 {
+		t.Fatal(problems)
+	}
+	b := builderOf(100, 1000, nil)
+	f := b.BuildAt(nil, "", shown.WordsOf(idea).StateFormat(),
+		modeltest.MustDecodeJSON(`{"cents": 229900, "bank": {"swift": "GENODEF1"}}`))
+	var got []string
+	for _, one := range append(f.Facts, f.Facts[0].Facts...) {
+		got = append(got, one.Name+" "+one.Text)
+	}
+	if text := strings.Join(got, ", "); !strings.Contains(text, "Amount 2,299.00 EUR") || !strings.Contains(text, "GENODEF1") {
+		t.Error(text)
 	}
 }
 

@@ -75,6 +75,7 @@ func (a *API) Report(ctx context.Context, id string) (send func(http.ResponseWri
 	name := map[string]string{"filename": strings.ReplaceAll(id, "/", "-") + ".html"}
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Language", "en") // a record is in one language, whoever asks for it
 		w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", name))
 		_, _ = w.Write(b.Bytes())
 	}, err

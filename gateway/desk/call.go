@@ -27,6 +27,8 @@ type callPage struct {
 	Because       string // the rule for asking a person, in words; "": none
 	Input         *fact  // what the case began with; nil: nothing
 	State         *fact
+	Result        *fact    // that was written for it; nil: none
+	Unfitted      *fact    // the parameters before they were adapted; nil: they were not
 	IsFinal       bool     // nothing takes it back
 	Policy        string   // of the Tool, as JSON
 	Meanwhile     []string // what happens while nobody decides
@@ -114,6 +116,10 @@ func (v *visit) callPage(a client.Approval) *callPage {
 	}
 	p.Params = factsOfFields(a, origins(wired, a, words))
 	p.Input, p.State = caseFact(words.InputFormat(), a.Input, a), caseFact(words.StateFormat(), a.State, a)
+	p.Result = caseFact(words.ResultFormat(a.Tool), a.Output, a)
+	if fitted := a.ParamsAdaptation; fitted != nil && len(fitted.OriginalParams) > 0 {
+		p.Unfitted = caseFact(words.ParamsFormat(a.Tool), jsonval.ToJSONValue(fitted.OriginalParams), a)
+	}
 	if p.Allowed[client.Approve] && p.Denied == "" {
 		p.StandingOrder = orderFormOf(a.Process, a.CallID, a.Tool, a.Call, p.Now)
 	}
@@ -161,7 +167,7 @@ func webAddress(text string) string {
 	return ""
 }
 
-// caseFact describes the input or the State of a Call's case; nil for nil.
+// caseFact describes a value of a Call or of its case as its schema says; nil for nil.
 func caseFact(format shown.Format, v any, a client.Approval) *fact {
 	if v == nil {
 		return nil

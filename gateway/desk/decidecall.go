@@ -11,9 +11,11 @@ import (
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/gateway/desk/form"
+	"processidea/gateway/desk/ownkey"
 	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
 	"processidea/model/ideafile"
+	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 )
 
@@ -74,7 +76,21 @@ func (v *visit) decideCall() error {
 
 // askToSign shows the page for signing a decision, or the Call again with the reason why the person cannot sign.
 func (v *visit) askToSign(decision api.Decision, p *callPage) error {
-	err := v.ownKeys.Ask(v.w, v.Request, decision, p.A.Tool, sayCase(p.A), p.Href)
+	matter := ownkey.Matter{Tool: p.A.Tool, About: sayCase(p.A), Back: p.Href}
+	format := p.Words.ParamsFormat(p.A.Tool)
+	switch decision.Kind {
+	case client.Replace:
+		matter.Instead, format = clipName(p.Words.Tool(p.With)), p.Words.ParamsFormat(p.With)
+	case client.Answer:
+		format = p.Words.ResultFormat(p.A.Tool)
+	}
+	if value, _ := jsonval.Decode(decision.ValueJSON()); value != nil {
+		t := newTeller(p.A.Language)
+		t.ShowsHidden = true // whoever signs it sees all of it
+		says := t.BuildAt(nil, "", format, jsonschema.WithoutMetaKeys(value))
+		matter.Says = &says
+	}
+	err := v.ownKeys.Ask(v.w, v.Request, decision, matter)
 	problem := api.ProblemOf(err)
 	if err == nil || problem.Status >= http.StatusInternalServerError {
 		return err

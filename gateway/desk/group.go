@@ -34,6 +34,8 @@ type group struct {
 	CanAccept bool
 	HasSums   bool
 	Reason    string // as it was entered
+	// NeedsReason means that a rejection of these was refused because it gave no reason.
+	NeedsReason bool
 }
 
 type labelledCell struct {

@@ -76,11 +76,14 @@ func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
 		list []client.Approval
 		want []string
 	}{
-		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"), waiting("p", "1.1@②", "②", "②", "Pay Bob")},
+		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"),
+			waiting("p", "1.1@②", "②", "②", "Pay Bob")},
 			[]string{"order 7, Pay Ann", "Pay Bob"}},
-		{[]client.Approval{waiting("p", "1.1@①", "①", "①", "Pay Ann"), waiting("p", "1.1@②", "②", "②", "Pay Ann"),
-			waiting("q", "1.1@①", "①", "①", "Pay Ann")}, []string{"Pay Ann, ①, p", "Pay Ann, ②, p", "Pay Ann, q"}},
-		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"), waiting("p", "1.2@①", "①", "order 7", "Pay Ann")},
+		{[]client.Approval{waiting("p", "1.1@①", "①", "①", "Pay Ann"),
+			waiting("p", "1.1@②", "②", "②", "Pay Ann"), waiting("q", "1.1@①", "①", "①", "Pay Ann")},
+			[]string{"Pay Ann, ①, p", "Pay Ann, ②, p", "Pay Ann, q"}},
+		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"),
+			waiting("p", "1.2@①", "①", "order 7", "Pay Ann")},
 			[]string{"order 7, Pay Ann, step 1.1", "order 7, Pay Ann, step 1.2"}},
 		{[]client.Approval{waiting("p", "1.1", "", "", "Pay Ann"), waiting("p/1.2", "1.1", "", "", "Pay Ann")},
 			[]string{"Pay Ann, step 1.1", "Pay Ann, step 1.1 of p/1.2"}},

@@ -11,6 +11,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/access"
+	"processidea/gateway/desk/planpage"
 	"processidea/model/approval"
 	"processidea/model/approval/policy"
 	"processidea/model/approval/proof"
@@ -215,6 +216,7 @@ func (v *visit) showInboxAgain(wrong error, ticked []string) error {
 		for k := range g.Rows {
 			if r := &g.Rows[k]; slices.Contains(v.PostForm["shown"], r.Pick) {
 				g.Reason, r.Ticked = v.formValue("reason"), slices.Contains(ticked, r.Pick)
+				g.NeedsReason = p.Wrong == planpage.NeedsReason
 			}
 		}
 	}

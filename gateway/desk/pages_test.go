@@ -3,6 +3,7 @@ package desk
 import (
 	"encoding/json"
 	"html"
+	"io/fs"
 	"net/url"
 	"regexp"
 	"slices"
@@ -141,15 +142,18 @@ func TestWhyStepsDidNotSucceedIsSaidInWords(t *testing.T) {
 	}
 	page := &processPage{Status: status, Failures: failureRows(status.Failures, wordsOf(t, paid))}
 	for l, want := range map[shown.Language][]string{
-		shown.English: {"5 reasons why", "Pay somebody : it was tried and did not work (3 times)", "Pay somebody : the system that does it did not",
-			"it was planned in a way that cannot be done", "rejected by ann: too dear", "Pay somebody : nobody decided in time",
-			"Call first rules.json fulfilled: 2 cases; not fulfilled: 1 case", "Be kind rules.json no case has come to its end"},
+		shown.English: {"5 reasons why", "Pay somebody : it was tried and did not work (3 times)",
+			"Pay somebody : the system that does it did not answer", "it was planned in a way that cannot be done",
+			"rejected by ann: too dear", "Pay somebody : nobody decided in time",
+			"Call first rules.json fulfilled: 2 cases; not fulfilled: 1 case",
+			"Be kind rules.json no case has come to its end"},
 		shown.German: {"5 Gründe, warum", "Pay somebody : es wurde versucht und hat nicht geklappt (3-mal)",
 			"abgelehnt von ann: too dear", "niemand hat rechtzeitig entschieden", "erfüllt: 2 Fälle; nicht erfüllt: 1 Fall"},
 	} {
 		all, operators := pageText(t, l, "process", page)
 		wantTexts(t, "the process", all, want, "https", "dial tcp", "EOF", "_tol", "tool_failed", "timeout")
-		wantTexts(t, "the process", operators, []string{"tool_failed: POST https://bank.example: 422", "dial tcp: refused"})
+		wantTexts(t, "the process", operators, []string{"tool_failed: POST https://bank.example: 422",
+			"dial tcp: refused"})
 	}
 }
 
@@ -175,7 +179,8 @@ func TestWhyValuesDoNotFitIsSaidInWords(t *testing.T) {
 	f := form.Form{Schema: schema, Prefix: amendPrefix}
 	page := &callPage{Words: shown.WordsOf(nil), Allowed: map[string]bool{client.Amend: true},
 		Wrong: misfits, WrongDetail: "/v: does not match pattern", WrongIn: client.Amend,
-		Amend: f.FromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{}, map[string]string{"p/v": "this does not have the form that is asked for"})}
+		Amend: f.FromEntered(modeltest.MustDecodeJSON(`{"v": "a@x"}`), true, url.Values{},
+			map[string]string{"p/v": "this does not have the form that is asked for"})}
 	for l, want := range map[shown.Language][]string{
 		shown.English: {"The values do not fit together", "this does not have the form that is asked for"},
 		shown.German:  {"Die Angaben passen nicht zusammen", "das hat nicht die Form, die verlangt ist"},
@@ -215,13 +220,14 @@ func TestWhatIsSignedIsReadWithoutJSON(t *testing.T) {
 	t.Parallel()
 	d := map[string]any{"Claims": proof.Claims{Decision: "amend", Call: "1.2", Digest: "d1g3st", Process: "p"},
 		"Tool": "pay", "About": "Pay Ann", "Value": jsonval.Object{"amount": json.Number("12.50"), "note": ""},
-		"Back": "/"}
+		"Back": "/", "Instead": "Pay somebody", "Says": caseFact(wordsOf(t, paid).ParamsFormat("pay"),
+			jsonval.Object{"amount": json.Number("1250"), "note": ""}, client.Approval{Call: shown.Call{Language: shown.German}})}
 	all, operators := pageText(t, shown.German, "sign", struct {
 		frame
 		D any
 	}{frame{}, d})
-	wantTexts(t, "what is signed", all, []string{"ändern", "Pay Ann", "amount 12.50", "note ein leerer Text"}, "{",
-		"d1g3st")
+	wantTexts(t, "what is signed", all, []string{"ändern", "Pay Ann", "Was stattdessen getan wird Pay somebody",
+		"Amount 12,50 EUR", "note ein leerer Text"}, "{", "d1g3st")
 	wantTexts(t, "what is signed", operators, []string{`"amount": 12.50`, "d1g3st"})
 }
 
@@ -358,4 +364,60 @@ func TestTheRecordSaysDecisionsWithoutJSON(t *testing.T) {
 	all, operators = pageText(t, shown.German, "verify", page)
 	wantTexts(t, "the record", all, []string{"Sie ist nicht unversehrt"}, "digest")
 	wantTexts(t, "the record", operators, []string{"Eintrag 3: its digest is another i7"})
+}
+
+// Whoever hears the page is told what is wrong where the field is that must be mended.
+func TestWhatIsWrongIsTiedToItsField(t *testing.T) {
+	t.Parallel()
+	const tied = `aria-describedby="wrong"`
+	wrong := formErrors{Wrong: "Nothing was done."}
+	list := form.Form{Prefix: "p", Schema: modeltest.MustDecodeJSON(
+		`{"type": "object", "properties": {"list": {"type": "array", "minItems": 1}}}`)}
+	for name, page := range map[string]any{
+		"inbox": inboxPage{Wrong: "A reason.", Groups: []group{{Decidable: 1, NeedsReason: true, Rows: []row{{}}}}},
+		"undo":  &undoPage{Wrong: "A reason.", Undo: 1},
+		"call": &callPage{Words: shown.WordsOf(nil), Wrong: "It says nothing.", WrongIn: client.Comment,
+			frame: frame{May: map[string]bool{"decide": true}},
+			A:     client.Approval{Pending: approval.Pending{AllowedDecisions: []string{client.Comment}}}},
+		"enter": struct {
+			frame
+			Wrong, Next string
+			Elsewhere   bool
+		}{Wrong: "No."},
+	} {
+		if page := shows(t, name, page); !strings.Contains(page, tied) || strings.Count(page, `id="wrong"`) != 1 {
+			t.Errorf("%s: %s", name, page)
+		}
+	}
+	if page := shows(t, "add", &addPage{formErrors: wrong}); !strings.Contains(page, `id="wrong">Nothing was done.`) {
+		t.Error(page)
+	}
+	fields := list.FromEntered(modeltest.MustDecodeJSON(`{"list": ["a"]}`), true, url.Values{},
+		map[string]string{"p/list": "this does not fit; it must be: at least 1 item"})
+	page := shows(t, "call", &callPage{Words: shown.WordsOf(nil), Allowed: map[string]bool{client.Amend: true},
+		Amend: fields})
+	if !strings.Contains(page, `id="p/list" aria-describedby="p/list-help p/list-error"`) ||
+		!strings.Contains(page, `id="p/list-error">this does not fit; it must be: at least 1 item`) {
+		t.Error(page)
+	}
+}
+
+// On a phone a row is a card, so that nothing of it is cut off. What operators look at, and what a Plan's steps say, is
+// scrolled.
+func TestARowIsACardOnAPhone(t *testing.T) {
+	t.Parallel()
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil || len(names) == 0 {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		source, err := files.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := forOperators.ReplaceAllString(string(source), "")
+		if wide := strings.Count(text, "<table>"); wide > 0 && name != "templates/plan.html" {
+			t.Errorf("%s has %d tables that are cut off", name, wide)
+		}
+	}
 }

@@ -367,7 +367,8 @@ func TestACallIsChangedByItsForm(t *testing.T) {
 	p.form("Change it").press("Change it").is(422).says("Nothing is changed")
 	p.form("Change it").set("p/values/cents", "1,5").press("Change it").is(422).says("this is not a number").says(
 		"Some fields")
-	p.form("Change it").set("p/values/cents", "0").press("Change it").is(422).says("Some fields do not fit yet", "it must be: at least 1")
+	p.form("Change it").set("p/values/cents", "0").press("Change it").is(422).says(
+		"Some fields do not fit yet", "it must be: at least 1")
 	more := p.form("Change it").set("p/values/order", "A-2").press("Add an item").is(200)
 	f := more.form("Change it")
 	if f.values.Get("p/values/order") != "A-2" || f.values.Get("p/values/lines~count") != "2" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 
+	"processidea/client/readable"
 	"processidea/gateway/access"
 	"processidea/gateway/api"
 	"processidea/model/approval/proof"
@@ -12,14 +13,21 @@ import (
 	"processidea/store/signing/passkey"
 )
 
+// Matter is what a decision on a Call of a Tool is about, as the person who signs it reads it.
+type Matter struct {
+	Tool    string
+	About   string         // what the Call does, and for whom
+	Instead string         // the title of the Tool of a replacing Call; empty: nothing is replaced
+	Says    *readable.Fact // the value of the decision; nil: there is none
+	Back    string         // the page that the person comes from
+}
+
 // SignPage asks a person to sign a decision.
 type SignPage struct {
+	Matter
 	Claims  proof.Claims
-	Tool    string
-	About   string // what the Call does, and for whom
 	Reason  string
-	Value   any // the rest of the decision
-	Back    string
+	Value   any    // the rest of the decision
 	Options string // the options for the browser, as JSON
 	Sealed  string
 }
@@ -34,9 +42,8 @@ type question struct {
 
 const signUse = "sign"
 
-// Ask shows the page on which the person signs a decision on a Call of a Tool. about says what the Call does, and back
-// is the page that they come from.
-func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool, about, back string) error {
+// Ask shows the page on which the person signs a decision.
+func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, matter Matter) error {
 	who := access.From(r.Context())
 	keys, err := p.usablePasskeys(r.Context(), who.Name, r.Header.Get("Origin"))
 	if err != nil {
@@ -48,9 +55,9 @@ func (p *Pages) Ask(w http.ResponseWriter, r *http.Request, d api.Decision, tool
 	}
 	claims = keys[0].OwnClaims(claims)
 	payload := claims.Encode()
-	page := SignPage{Claims: claims, Tool: tool, About: about, Reason: d.Reason, Back: back}
+	page := SignPage{Matter: matter, Claims: claims, Reason: d.Reason}
 	page.Value, _ = jsonval.Decode(d.ValueJSON()) // nil: the decision has no value
-	q := question{Who: who.Name, Decision: d, About: about, Payload: payload}
+	q := question{Who: who.Name, Decision: d, About: matter.About, Payload: payload}
 	if page.Sealed, err = p.Sessions.Seal(signUse, q); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package wording_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -395,6 +396,23 @@ var (
 		`[Dd]igests?|[Gg]ateways?|[Ii]nstances?|[Pp]olic(y|ies)|[Ww]orkers?|[Ss]ettled?)\b`)
 	forOperators = regexp.MustCompile(`(?s)<details class="operators".*?</details>`)
 )
+
+// What the engine says is read in the words of the desk, in each language.
+func TestTheCatalogueSpeaksTheWordsOfTheBusiness(t *testing.T) {
+	t.Parallel()
+	english := catalogueIn(t, "en.json").Texts
+	parts := regexp.MustCompile(`"\w+" (is missing|and "\w+")|\b(params|amend(ed)?|undo)\b`)
+	forOperators := regexp.MustCompile(`^(count: .*Requests?|the last \{1\} completed .*|\(JSON Lines; .*|` +
+		`The Plan has .* starter amend-plan\.|.*"_tool".*)$`)
+	for key := range german(t).Texts {
+		text := kind.ReplaceAllString(cmp.Or(english[key], key), "")
+		for _, no := range []*regexp.Regexp{engines, parts} {
+			if word := no.FindString(place.ReplaceAllString(text, "")); word != "" && !forOperators.MatchString(key) {
+				t.Errorf("it says %s in %q", word, text)
+			}
+		}
+	}
+}
 
 func TestNoPageSpeaksTheWordsOfTheEngineButForOperators(t *testing.T) {
 	t.Parallel()

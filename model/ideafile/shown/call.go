@@ -213,6 +213,15 @@ func (w *Words) ParamsFormat(tool string) Format {
 	return Format{}
 }
 
+// ResultFormat is how the result of a Tool is shown.
+func (w *Words) ResultFormat(tool string) Format {
+	t := w.tools[tool]
+	if t == nil || t.tool.OutputSchema == nil {
+		return Format{}
+	}
+	return FormatOf(t.tool.OutputSchema.Source, t.tool.OutputSchema.Source)
+}
+
 // InputFormat is how the inputs of instances are shown.
 func (w *Words) InputFormat() Format { return w.input }
 
