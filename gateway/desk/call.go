@@ -98,6 +98,7 @@ func (d *Desk) tools(ctx context.Context, process string) []*ideafile.Tool {
 
 func (v *visit) callPage(a client.Approval) *callPage {
 	tools, who, words := v.tools(v.Context(), a.Process), v.decider(), v.Client.Process(a.Process).Words(v.Context())
+	a = v.withTwiceInWords(a)
 	p := &callPage{
 		Tools: tools, frame: v.frame(clipName(a.Sentence)), A: a, Href: callHref(a.Process, a.CallID),
 		Tool: ideafile.FindTool(tools, a.Tool), Denied: denial(who, a), Passkey: mayByPasskey(who, a),

@@ -100,6 +100,19 @@ func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
 	}
 }
 
+func TestWhySomebodyIsAskedIsSaidInTheReadersLanguage(t *testing.T) {
+	t.Parallel()
+	waiting := func(why string) client.Approval {
+		return client.Approval{Process: "p", Call: shown.Call{Sentence: "Pay Ann"},
+			Pending: approval.Pending{CallID: "1.1", ReviewReason: why}}
+	}
+	const before = "it waited for a person in the process before"
+	for _, list := range [][]client.Approval{{waiting(before)}, {waiting(before), waiting("busy")}} { // above, and in a column
+		all, _ := pageText(t, shown.German, "inbox", inboxPage{Groups: []group{groupOf(list, &access.Person{})}})
+		wantTexts(t, "the inbox", all, []string{"Er wartete im Prozess davor auf einen Menschen"}, before)
+	}
+}
+
 func TestALongCellKeepsItsRoomBesideALongWord(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"Ann": "", strings.Repeat("a word ", 9): "long"} {

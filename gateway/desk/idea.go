@@ -219,11 +219,7 @@ func (p *ideaPage) textOfCall(tool string, v any) string {
 	if !isCall {
 		return p.labels.Say(jsonval.AsText(v))
 	}
-	format := p.words.ParamsFormat(tool)
-	if format.Properties == nil {
-		format.Properties = map[string]shown.Format{}
-	}
-	return format.Text(p.labels.ParamsInWords(call), p.language)
+	return textOfParams(tool, call, p.labels, p.language)
 }
 
 // fork starts another process from an Idea.

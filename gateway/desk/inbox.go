@@ -241,7 +241,7 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 			p.Others++
 			continue
 		}
-		fit = append(fit, a)
+		fit = append(fit, v.withTwiceInWords(a))
 	}
 	for _, plan := range all.Plans {
 		words := v.Client.Process(plan.Process).Words(v.Context())

@@ -24,6 +24,7 @@ import (
 	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/model/modeltest"
+	"processidea/model/turn"
 	"processidea/store/chain"
 	"processidea/store/ideadiff"
 )
@@ -329,6 +330,43 @@ func TestAnEntryOfTheRecordIsInTheWordsOfTheBusiness(t *testing.T) {
 		p.addChanges(d)
 		text, _ := pageText(t, l, "idea", p)
 		wantTexts(t, "the entry", text, want, "†", "_tool", "sesame", "GENODEF1", "1.2@①", `{"`)
+	}
+}
+
+// Two answers that differ are told by what the business calls things, also where the second one was cut short.
+func TestTwoAnswersThatDifferAreToldInWords(t *testing.T) {
+	t.Parallel()
+	all, err := catalogues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(json string) ideafile.WrittenCall {
+		return ideafile.ParseWrittenCall(modeltest.MustDecodeJSON(json))
+	}
+	first := []ideafile.WrittenCall{call(`{"_tool": "pay", "amount": 229900, "to": "†input.name", "secret": "sesame"}`),
+		call(`{"_tool": "log"}`)}
+	long := call(`{"_tool": "pay", "to": "` + strings.Repeat("long. Then: ", 40) + `"}`)
+	labels := plangraph.Labels{Words: wordsOf(t, paid), Say: all[shown.German].Say}
+	const planned = "Es wurde zweimal geplant, und nicht gleich. Zuerst: " +
+		"Pay somebody (Amount: 2.299,00 EUR, Paid to: “Supplier”); Log. Dann: "
+	for _, one := range []struct {
+		second []ideafile.WrittenCall
+		want   string
+	}{
+		{nil, planned + "nichts"}, {[]ideafile.WrittenCall{long}, planned + "Pay somebody"},
+	} {
+		text := twiceInWords(turn.Comparison{First: first, Second: one.second}.DisagreementText(), labels, shown.German)
+		if got := all[shown.German].InContext("told", text); got != one.want {
+			t.Errorf("%q, want %q", got, one.want)
+		}
+	}
+	cut := turn.Comparison{First: []ideafile.WrittenCall{long}, Second: first[1:]}.DisagreementText()
+	got := twiceInWords("①: "+cut, labels, shown.German)
+	if got != "①: planned twice, and not alike. First: Pay somebody. Then: Log" {
+		t.Error(got)
+	}
+	if got := twiceInWords("its worker was lost", labels, shown.German); got != "its worker was lost" {
+		t.Error(got)
 	}
 }
 

@@ -57,6 +57,8 @@ type planPage struct {
 	InWords []client.PlannedCall
 	Sum     string // of the money of all Calls
 	More    int    // Calls that InWords leaves out
+	// Disagreements has both answers for each instance about which the LLM was asked twice and answered otherwise.
+	Disagreements []string
 }
 
 // maxSentences bounds the Calls of a Plan that its page describes in words.
@@ -94,6 +96,7 @@ func (v *visit) planPage(plan client.Plan) planPage {
 			func(t *ideafile.Tool) form.Form { return replaceForm(t, l) }),
 		Href: planHref(plan.Process), Drawn: len(plan.Calls) <= maxDrawnCalls}
 	p.Denied = planDenial(v.who, plan.PlanView)
+	p.Disagreements = jsonval.Map(plan.Disagreements, func(text string) string { return twiceInWords(text, labels, l) })
 	p.Summary = summaryOf(plan.Plan, labels.Words)
 	for _, one := range plan.CallsByTool {
 		p.More += one.Calls

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -105,7 +104,7 @@ func (l *Loop) ApplyRecheck(input *turn.RequestInput, r turn.LLMReply) (list []R
 		l.addToLog(turn.LogEntry{Instance: c.Token, Recheck: &c})
 		l.HasUnsealedChanges = true
 		if c.Differed {
-			why[c.Token] = disagreementText(c)
+			why[c.Token] = c.DisagreementText()
 		}
 	}
 	if n := len(input.Instances) - len(r.Comparisons); n > 0 {
@@ -165,22 +164,4 @@ func (l *Loop) pauseForDisagreement() {
 		l.PausedForDisagreement = true
 		l.PauseWithFault(quality.PauseFault(l.Rechecked.Count, settings.Limit))
 	}
-}
-
-// disagreementText describes the LLM's two answers for the person who decides on a Call.
-func disagreementText(c turn.Comparison) string {
-	return fmt.Sprintf("asked a second time, the LLM decided otherwise. First: %s. Then: %s", callsText(c.First),
-		callsText(c.Second))
-}
-
-func callsText(calls []ideafile.WrittenCall) string {
-	if len(calls) == 0 {
-		return "no Call"
-	}
-	var list []string
-	for _, w := range calls {
-		given := jsonval.WithoutKey(w.WithoutTarget().RawObject(), "_tool", "_reasoningForCall")
-		list = append(list, w.Tool+" "+jsonval.Clip(jsonval.EncodeToString(given), 300))
-	}
-	return strings.Join(list, ", ")
 }
