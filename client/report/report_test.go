@@ -88,6 +88,15 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 	}
 }
 
+func TestABrokenRecordIsReportedToo(t *testing.T) {
+	var b strings.Builder
+	r := &Report{Check: &chain.Report{Broken: []chain.Broken{{At: 3, Item: "i7", Problem: "its digest is another"}}}}
+	err := page.Execute(&b, r)
+	if err != nil || !strings.Contains(b.String(), "Idea 3: its digest is another <code>i7</code>") {
+		t.Errorf("%v %s", err, b.String())
+	}
+}
+
 func TestANameOfAProcessIsOneWordOfACommandLine(t *testing.T) {
 	for name, want := range map[string]string{"refund-17": "refund-17", "a/1.2@x": "a/1.2@x", "a; rm b": "'a; rm b'",
 		"it's": `'it'\''s'`, "-x": "'-x'"} {
