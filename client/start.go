@@ -187,7 +187,9 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 	if len(o.Instances) == 0 {
 		return read, nil
 	}
-	messages, problems := ideafiles.Messages(normalRows(o.Instances), read)
+	rows := normalRows(o.Instances)
+	o.Instances = nil // what becomes a message is changed in a copy, and the row itself can go
+	messages, problems := ideafiles.Messages(rows, read)
 	if err := invalid(problems...); err != nil {
 		return nil, err
 	}

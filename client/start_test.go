@@ -102,6 +102,27 @@ func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
 	runtime.KeepAlive(o)
 }
 
+// A named row is changed in a copy: three maps a row are too many. Not parallel: it measures the memory of the program.
+func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
+	const n = 50_000
+	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source}
+	for i := range n {
+		o.Instances = append(o.Instances, map[string]any{"_instance": "a" + strconv.Itoa(i), "amount": json.Number("1")})
+	}
+	live := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := live()
+	_, err := o.read()
+	if perRow := int64(live()-before) / n; err != nil || perRow > 500 {
+		t.Errorf("%d bytes a row, %v", perRow, err)
+	}
+	runtime.KeepAlive(o.Idea)
+}
+
 // Else whoever may start had the chain say that it was forked from whatever process, and verify call it broken.
 func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
 	const claims = `{"context":[],"meta":{"origin":{"process":"paid","at":1,"digest":"d"},"path":"p"}}`

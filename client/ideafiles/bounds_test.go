@@ -104,6 +104,32 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 	}
 }
 
+// A table of whoever runs the program is no attack.
+func TestManyShortRowsAreTakenFromTheirOwner(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"rows.jsonl": strings.Repeat(`{"n":1}`+"\n", 20_000), "rows.csv": "n,m\n" + strings.Repeat("1,2\n", 20_000),
+	} {
+		dir := t.TempDir()
+		for file, text := range map[string]string{"idea.json": `{"context":[{"type":"text","text":"t"}]}`, name: text} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		source, err := ideafiles.Find(filepath.Join(dir, "idea.json"), filepath.Join(dir, name), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, source.Sent = range []bool{false, true} {
+			_, problems, err := ideafiles.Load(source, ideafiles.Tools{OtherWorkers: true})
+			refused := strings.Contains(problems.Errors().Error(), "after the first")
+			if err != nil || refused != source.Sent {
+				t.Errorf("%s, sent: %v: %v, %v", name, source.Sent, problems, err)
+			}
+		}
+	}
+}
+
 // atItsPeak is how much more of the heap is in use while do runs than before, at most.
 func atItsPeak(do func()) (bytes int) {
 	defer debug.SetGCPercent(debug.SetGCPercent(10)) // garbage counts as in use until it is collected

@@ -92,7 +92,9 @@ func (e *editor) addFile() error {
 	if e.File == "" {
 		return nil
 	}
-	v, err := readWith(e.File, decodeIdea)
+	v, err := readWith(e.File, func(path string, data []byte) (any, *diag.Problem) {
+		return decodeIdea(path, data, jsonval.FirstObjectsOfFile)
+	})
 	if err != nil {
 		return err
 	}

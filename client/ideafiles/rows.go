@@ -39,12 +39,14 @@ func placeOf(file string, line int) string {
 // message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The input
 // schema of the Idea types CSV columns.
 func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
-	messages, _, ps := readRows(path, data, idea)
+	messages, _, ps := readRows(path, data, idea, jsonval.FirstObjectsOfBody)
 	return messages, ps
 }
 
-// readRows is ReadRows, and also returns the line of each message in the file.
-func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, lines []int32, ps diag.Problems) {
+// readRows is ReadRows with another bound (see jsonval.CheckParts), and also returns the line of each message in the
+// file.
+func readRows(path string, data []byte, idea *ideafile.Idea,
+	firstObjects int) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
 	data, problem := UTF8Text(name, data)
@@ -56,11 +58,11 @@ func readRows(path string, data []byte, idea *ideafile.Idea) (messages []any, li
 	case isTable && noTable.Match(data):
 		ps.Add(name, "it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
 	case isTable:
-		rows, ps = readCSV(name, data, idea)
+		rows, ps = readCSV(name, data, idea, firstObjects)
 	case !isJSONText(data):
 		ps.Add(name, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
-	case jsonval.CheckParts(data) != nil:
-		ps.Add(name, "%s", jsonval.CheckParts(data))
+	case jsonval.CheckParts(data, firstObjects) != nil:
+		ps.Add(name, "%s", jsonval.CheckParts(data, firstObjects))
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")):
 		rows, ps = readList(name, data)
 	default:
@@ -134,6 +136,7 @@ func messagesOf(rows []row, idea *ideafile.Idea) (messages []any, ps diag.Proble
 		}
 	}
 	given, fits := rowsByPayload(idea), inputFits(idea)
+	messages = make([]any, 0, len(rows))
 	for _, r := range rows {
 		if len(r.fields) > maxFields {
 			ps.Add(r.place(), "the row has %d fields; a spreadsheet has at most %d columns",

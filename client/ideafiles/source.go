@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"processidea/model/jsonval"
 )
 
 // Source names the files that a process is started from.
@@ -17,6 +19,16 @@ type Source struct {
 	Replies string // recorded replies, JSON Lines; may be empty
 	// RepliesGiven: the caller named the replies; otherwise they are from the folder.
 	RepliesGiven bool
+	// Sent: somebody sent the files, who may have made them to take memory.
+	Sent bool
+}
+
+// firstObjects is how many objects of a file count for little: see jsonval.CheckParts.
+func (s Source) firstObjects() int {
+	if s.Sent {
+		return jsonval.FirstObjectsOfBody
+	}
+	return jsonval.FirstObjectsOfFile
 }
 
 // These are the names of a process's files in a folder.

@@ -78,7 +78,9 @@ type startOutput struct {
 var startedResponse = &huma.Response{Description: "The process"}
 
 func (a *API) start(ctx context.Context, in *struct{ Body startBody }) (*startOutput, error) {
-	return a.startAs(ctx, in.Body.StartOptions, a.Client.Start)
+	o := in.Body.StartOptions
+	in.Body.StartOptions = client.StartOptions{} // its rows are many, and not needed once they are messages
+	return a.startAs(ctx, o, a.Client.Start)
 }
 
 // startAs starts a process in the caller's name. o.ID may be empty.
@@ -88,8 +90,9 @@ func (a *API) startAs(ctx context.Context, o client.StartOptions,
 		return nil, invalidAt("body.id", err)
 	}
 	o.By = access.From(ctx).Name
+	id := o.ID // o is not kept while the process starts
 	p, err := start(ctx, o)
-	a.NoteAct(o.ID)
+	a.NoteAct(id)
 	if err != nil {
 		return nil, err
 	}

@@ -240,7 +240,7 @@ func (p *startPage) store(folder string) (s ideafiles.Source, err error) {
 		}
 		*f.at = filepath.Join(data, f.Name)
 	}
-	s.RepliesGiven = s.Replies != ""
+	s.RepliesGiven, s.Sent = s.Replies != "", true
 	return s, nil
 }
 

@@ -266,21 +266,25 @@ func (g *gateway) logIn() {
 	}
 }
 
+// answered sends a body, and reads the answer.
+func (g *gateway) answered(d door, what, body string) (status int, answer []byte) {
+	g.Helper()
+	a, err := http.DefaultTransport.RoundTrip(d.send(g, d, body))
+	if err != nil {
+		g.Fatalf("%s %s with %s: %v", d.method, d.path, what, err)
+	}
+	defer a.Body.Close()
+	if answer, err = io.ReadAll(a.Body); err != nil {
+		g.Fatalf("%s %s with %s: %v", d.method, d.path, what, err)
+	}
+	return a.StatusCode, answer
+}
+
 // holds sends a body, and checks what it takes.
 func (g *gateway) holds(d door, what, body string) (status int) {
 	g.Helper()
 	var answer []byte
-	memory := g.taken(func() {
-		a, err := http.DefaultTransport.RoundTrip(d.send(g, d, body))
-		if err != nil {
-			g.Fatalf("%s %s with %s: %v", d.method, d.path, what, err)
-		}
-		answer, err = io.ReadAll(a.Body)
-		_ = a.Body.Close()
-		if status = a.StatusCode; err != nil {
-			g.Fatalf("%s %s with %s: %v", d.method, d.path, what, err)
-		}
-	})
+	memory := g.taken(func() { status, answer = g.answered(d, what, body) })
 	limit := atMost * len(body)
 	if status < http.StatusMultipleChoices { // it is taken, and worked on
 		limit *= 2
@@ -338,6 +342,33 @@ func TestNoToolOfAnAgentTakesMuchMoreThanItsSize(t *testing.T) {
 	}
 	for what, body := range turns(0, bodies) {
 		g.holds(mcp, "input of "+what, `start_idea {"input":{"a":`+body+`}}`)
+	}
+}
+
+// Each row takes over a thousand bytes with its message: the shorter rows are, the more memory they take for their
+// text.
+func TestNoRowsOfAStartTakeMuchMoreThanTheirSize(t *testing.T) {
+	g := begin(t)
+	const size = 10 << 20
+	start := door{method: http.MethodPost, path: "/api/processes", send: asJSON}
+	for what, row := range map[string]struct {
+		text  string
+		taken int // bytes: of shorter ones there may not be so many
+	}{
+		"nothing": {`{}`, 230}, "a name": {`{"_instance":"aN"}`, 230}, "a number": {`{"n":N}`, 230},
+		"nine numbers": {filled("{", `"N":1`, "}", len(`"N":1,`)*9-1), 350},
+	} {
+		for _, width := range []int{90, row.taken} {
+			rows := filled("[", fmt.Sprintf("%-*s", width, row.text), "]", size)
+			body := `{"idea":` + startable + `,"instances":` + rows + `}`
+			var status int
+			memory := g.taken(func() { status, _ = g.answered(start, what, body) })
+			refused := status == http.StatusRequestEntityTooLarge
+			if memory > atMost*len(body)+free || refused != (width != row.taken) {
+				t.Errorf("rows of %s, %d bytes each, a body of %d KB, are answered with %d and take %d MB",
+					what, width, len(body)>>10, status, memory>>20)
+			}
+		}
 	}
 }
 

@@ -131,7 +131,7 @@ func tooLarge(limit int64) error {
 }
 
 func checkDensity(body []byte) error {
-	if err := jsonval.CheckParts(body); err != nil {
+	if err := jsonval.CheckParts(body, jsonval.FirstObjectsOfBody); err != nil {
 		return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}
 	return nil
