@@ -85,6 +85,7 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		source.Sent = true // up to jsonval.OwnTableParts, rows of one's own may be shorter
 		var problems diag.Problems
 		var text string
 		taken := 2 * atMost
@@ -108,7 +109,8 @@ func TestNoFileTakesMuchMoreMemoryThanItsSize(t *testing.T) {
 func TestManyShortRowsAreTakenFromTheirOwner(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
-		"rows.jsonl": strings.Repeat(`{"n":1}`+"\n", 20_000), "rows.csv": "n,m\n" + strings.Repeat("1,2\n", 20_000),
+		"rows.jsonl": strings.Repeat(`{"n":1,"m":2}`+"\n", 100_000),
+		"rows.csv":   "n,m,o\n" + strings.Repeat("1,2,3\n", 100_000),
 	} {
 		dir := t.TempDir()
 		for file, text := range map[string]string{"idea.json": `{"context":[{"type":"text","text":"t"}]}`, name: text} {

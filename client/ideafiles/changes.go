@@ -92,9 +92,7 @@ func (e *editor) addFile() error {
 	if e.File == "" {
 		return nil
 	}
-	v, err := readWith(e.File, func(path string, data []byte) (any, *diag.Problem) {
-		return decodeIdea(path, data, jsonval.FirstObjectsOfFile)
-	})
+	v, err := readWith(e.File, decodeIdea)
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,12 @@ type Column struct {
 
 // Columns returns the input columns of a CSV, in their order, or everything that is wrong with it.
 func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
-	if _, _, ps = readRows(path, data, &ideafile.Idea{}, jsonval.FirstObjectsOfFile); len(ps.Errors()) > 0 {
+	if _, _, ps = readRows(path, data, &ideafile.Idea{}, jsonval.OwnTableParts); len(ps.Errors()) > 0 {
 		return nil, ps.Errors()
 	}
 	text, _ := UTF8Text(path, data)
 	untyped := untypedColumns{}
-	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped, jsonval.FirstObjectsOfFile)
+	rows, header, _ := readTable(path, text, &ideafile.Idea{}, untyped, jsonval.OwnTableParts)
 	for _, name := range header {
 		if name == "type" || name == "_instance" {
 			continue
@@ -50,22 +50,22 @@ func Columns(path string, data []byte) (list []Column, ps diag.Problems) {
 
 // readCSV reads rows under a header. A field is a text unless the schema of the row's message gives its column another
 // type. A row without a type is an input.
-func readCSV(file string, data []byte, idea *ideafile.Idea, firstRows int) ([]row, diag.Problems) {
+func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.PartsLimit) ([]row, diag.Problems) {
 	untyped := untypedColumns{}
-	rows, _, ps := readTable(file, data, idea, untyped, firstRows)
+	rows, _, ps := readTable(file, data, idea, untyped, limit)
 	ps.Append(untyped.warnings(file)...)
 	return rows, ps
 }
 
 // readTable reads the rows and the header, and adds the columns without a type in the Idea to untyped.
 func readTable(
-	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns, firstRows int,
+	file string, data []byte, idea *ideafile.Idea, untyped untypedColumns, limit jsonval.PartsLimit,
 ) (rows []row, header []string, ps diag.Problems) {
 	separator, lines, skipped, err := separatorOf(withLineFeeds(data))
 	if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file + ":1", Message: err.Error()}}
 	}
-	if line, err := checkTable(lines, separator, firstRows); line > 0 {
+	if line, err := checkTable(lines, separator, limit); line > 0 {
 		return nil, nil, diag.Problems{{JSONPath: placeOf(file, skipped+line), Message: err.Error()}}
 	} else if err != nil {
 		return nil, nil, diag.Problems{{JSONPath: file, Message: err.Error()}}

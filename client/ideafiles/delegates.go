@@ -135,7 +135,7 @@ func (r *delegateReader) load(key string) error {
 	if err != nil {
 		return invalid("read %s: %w", path, WithoutPath(err))
 	}
-	v, problem := decodeIdea(path, data, jsonval.FirstObjectsOfBody)
+	v, problem := decodeIdea(path, data)
 	if problem != nil {
 		r.problems.Add(key+": "+problem.JSONPath, "%s", problem.Message)
 		v = jsonval.Object{}

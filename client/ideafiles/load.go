@@ -76,7 +76,7 @@ func LoadIdea(s Source) (*Definition, diag.Problems, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	v, problem := decodeIdea(s.Idea, data, s.firstObjects())
+	v, problem := decodeIdea(s.Idea, data)
 	if problem != nil {
 		return d, diag.Problems{*problem}, nil
 	}
@@ -114,14 +114,14 @@ func LoadAlone(s Source, known Tools) (*Definition, error) {
 }
 
 // decodeIdea is decodeFile for an Idea file, or a file with a part of an Idea.
-func decodeIdea(path string, data []byte, firstObjects int) (any, *diag.Problem) {
-	v, written, problem := decodeFile(path, data, firstObjects)
+func decodeIdea(path string, data []byte) (any, *diag.Problem) {
+	v, written, problem := decodeFile(path, data)
 	ideafile.KeepOrder(v, written)
 	return v, problem
 }
 
 // decodeFile reads the value of a JSON or YAML file; the file's name says which.
-func decodeFile(path string, data []byte, firstObjects int) (v any, written jsonval.KeyOrder, problem *diag.Problem) {
+func decodeFile(path string, data []byte) (v any, written jsonval.KeyOrder, problem *diag.Problem) {
 	if data, problem = UTF8Text(filepath.Base(path), data); problem != nil {
 		return nil, nil, problem
 	}
@@ -129,7 +129,7 @@ func decodeFile(path string, data []byte, firstObjects int) (v any, written json
 	case ".yaml", ".yml":
 		return yamlvalue.Decode(data)
 	}
-	err := jsonval.CheckParts(data, firstObjects)
+	err := jsonval.SentParts.Check(data)
 	if err == nil {
 		v, written, err = jsonval.DecodeInOrder(data, jsonval.DefaultLimits)
 	}
@@ -153,7 +153,7 @@ func (d *Definition) ReadReplies(tools Tools, problems *diag.Problems) error {
 	}
 	name := filepath.Base(d.Source.Replies)
 	replies := 1
-	if err = jsonval.CheckParts(data, d.Source.firstObjects()); err == nil && tools.Replies != nil {
+	if err = jsonval.SentParts.Check(data); err == nil && tools.Replies != nil {
 		replies, err = tools.Replies(data)
 	}
 	switch {
@@ -181,7 +181,7 @@ func (d *Definition) addRows(problems *diag.Problems) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	messages, lines, wrong := readRows(d.Source.Instances, data, d.Read, d.Source.firstObjects())
+	messages, lines, wrong := readRows(d.Source.Instances, data, d.Read, d.Source.tableLimit())
 	problems.Append(wrong...)
 	if len(wrong.Errors()) > 0 {
 		return false, nil
@@ -234,7 +234,7 @@ func WithMessages(idea map[string]any, messages []any) map[string]any {
 // ReadValue reads a JSON or YAML file; the file's name says which. Numbers are json.Number. The error wraps ErrInvalid.
 func ReadValue(file string) (any, error) {
 	return readWith(file, func(path string, data []byte) (any, *diag.Problem) {
-		v, _, problem := decodeFile(path, data, jsonval.FirstObjectsOfFile)
+		v, _, problem := decodeFile(path, data)
 		return v, problem
 	})
 }

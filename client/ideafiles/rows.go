@@ -39,14 +39,14 @@ func placeOf(file string, line int) string {
 // message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The input
 // schema of the Idea types CSV columns.
 func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
-	messages, _, ps := readRows(path, data, idea, jsonval.FirstObjectsOfBody)
+	messages, _, ps := readRows(path, data, idea, jsonval.SentParts)
 	return messages, ps
 }
 
-// readRows is ReadRows with another bound (see jsonval.CheckParts), and also returns the line of each message in the
+// readRows is ReadRows with another limit, and also returns the line of each message in the
 // file.
 func readRows(path string, data []byte, idea *ideafile.Idea,
-	firstObjects int) (messages []any, lines []int32, ps diag.Problems) {
+	limit jsonval.PartsLimit) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row
 	name := filepath.Base(path)
 	data, problem := UTF8Text(name, data)
@@ -58,11 +58,11 @@ func readRows(path string, data []byte, idea *ideafile.Idea,
 	case isTable && noTable.Match(data):
 		ps.Add(name, "it begins as JSON or as a page, and not as a table; the name of rows in JSON ends with .jsonl")
 	case isTable:
-		rows, ps = readCSV(name, data, idea, firstObjects)
+		rows, ps = readCSV(name, data, idea, limit)
 	case !isJSONText(data):
 		ps.Add(name, "it begins with neither an object nor a list; the name of a table ends with .csv or .tsv")
-	case jsonval.CheckParts(data, firstObjects) != nil:
-		ps.Add(name, "%s", jsonval.CheckParts(data, firstObjects))
+	case limit.Check(data) != nil:
+		ps.Add(name, "%s", limit.Check(data))
 	case bytes.HasPrefix(bytes.TrimSpace(data), []byte("[")):
 		rows, ps = readList(name, data)
 	default:

@@ -19,16 +19,16 @@ type Source struct {
 	Replies string // recorded replies, JSON Lines; may be empty
 	// RepliesGiven: the caller named the replies; otherwise they are from the folder.
 	RepliesGiven bool
-	// Sent: somebody sent the files, who may have made them to take memory.
+	// Sent: somebody sent the files, who may have made them to take memory. Of rows in other files more may be short.
 	Sent bool
 }
 
-// firstObjects is how many objects of a file count for little: see jsonval.CheckParts.
-func (s Source) firstObjects() int {
+// tableLimit limits the parts of the file with rows.
+func (s Source) tableLimit() jsonval.PartsLimit {
 	if s.Sent {
-		return jsonval.FirstObjectsOfBody
+		return jsonval.SentParts
 	}
-	return jsonval.FirstObjectsOfFile
+	return jsonval.OwnTableParts
 }
 
 // These are the names of a process's files in a folder.

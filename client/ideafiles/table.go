@@ -164,12 +164,12 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		strings.Join(names, " and "))
 }
 
-// checkTable refuses a table with more cells than jsonval.MaxParts allows, or a row with more cells than a spreadsheet
+// checkTable refuses a table with more cells than its limit, or a row with more cells than a spreadsheet
 // has columns, before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in
 // encoding/csv, which reports wrong ones.
-func checkTable(text []byte, separator rune, firstRows int) (line int, err error) {
+func checkTable(text []byte, separator rune, limit jsonval.PartsLimit) (line int, err error) {
 	mark := []byte(string(separator))
-	left, rows, cells, quoted := jsonval.MaxParts(len(text)), 0, 0, false
+	left, rows, cells, quoted := limit.Max(len(text)), 0, 0, false
 	first, next := 1, 1
 	for n, b := range text {
 		if b == '\n' {
@@ -181,7 +181,7 @@ func checkTable(text []byte, separator rune, firstRows int) (line int, err error
 			continue
 		case cells == 0 && b != '\r': // an empty line is no row
 			rows++
-			left, cells = left-jsonval.ObjectParts(rows, firstRows)-1, 1
+			left, cells = left-limit.CountObject(rows)-1, 1
 		}
 		switch {
 		case b == '"':
@@ -194,7 +194,7 @@ func checkTable(text []byte, separator rune, firstRows int) (line int, err error
 				maxFields)
 		}
 		if left < 0 {
-			return 0, jsonval.TooManyObjects(len(text), firstRows)
+			return 0, limit.ExceededError(len(text))
 		}
 	}
 	return 0, nil

@@ -2,7 +2,7 @@
 //
 // Invariants: the amount that all requests together read at a time is bounded. A body waits for its turn; if that would
 // take too long, the answer is 503 with Retry-After, and none of it is read. JSON is passed on only if it has no more
-// parts than its length allows (jsonval.CheckParts).
+// parts than its length allows (jsonval.PartsLimit).
 package intake
 
 import (
@@ -131,7 +131,7 @@ func tooLarge(limit int64) error {
 }
 
 func checkDensity(body []byte) error {
-	if err := jsonval.CheckParts(body, jsonval.FirstObjectsOfBody); err != nil {
+	if err := jsonval.SentParts.Check(body); err != nil {
 		return access.Refuse(http.StatusRequestEntityTooLarge, CodeTooLarge, "the body: %s", err)
 	}
 	return nil

@@ -28,19 +28,19 @@ const maxYAMLDepth = 200
 // Decode reads a YAML file as jsonval.DecodeInOrder reads JSON. Numbers keep every digit. A duplicate key is refused,
 // and so is anything that JSON cannot express.
 func Decode(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes})
+	return decode(data, yamlReader{limit: jsonval.SentParts.Max(len(data)) + maxNodes})
 }
 
 // DecodeForeign is Decode for files of other programs. It applies merge keys, and rewrites 0x1F, 1_000, +1 and .5 as
 // JSON numbers, exactly. Values without a certain JSON number stay texts: 1e400, .inf, and 010, which is 8 or 10
 // depending on the version of YAML.
 func DecodeForeign(data []byte) (any, jsonval.KeyOrder, *diag.Problem) {
-	return decode(data, yamlReader{limit: jsonval.MaxParts(len(data)) + maxNodes, foreign: true})
+	return decode(data, yamlReader{limit: jsonval.SentParts.Max(len(data)) + maxNodes, foreign: true})
 }
 
 func decode(data []byte, y yamlReader) (any, jsonval.KeyOrder, *diag.Problem) {
-	if countParts(data) > jsonval.MaxParts(len(data)) {
-		return nil, nil, &diag.Problem{JSONPath: "$", Message: jsonval.TooManyParts(len(data)).Error()}
+	if countParts(data) > jsonval.SentParts.Max(len(data)) {
+		return nil, nil, &diag.Problem{JSONPath: "$", Message: jsonval.SentParts.ExceededError(len(data)).Error()}
 	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var document, second yaml.Node

@@ -14,31 +14,33 @@ const (
 	laterObjectParts = 24
 )
 
-// How many objects, or rows of a table, count for little.
-const (
-	// FirstObjectsOfBody holds for what strangers send.
-	FirstObjectsOfBody = 12_500
-	// FirstObjectsOfFile holds for files of whoever runs the program: a table of so many short rows must pass.
-	FirstObjectsOfFile = 100_000
+// PartsLimit limits the parts of a text: objects, arrays, keys and elements, or the cells of a table.
+type PartsLimit struct {
+	minimum      int // the limit of a short text
+	firstObjects int // how many objects, or rows of a table, count as objectParts
+}
+
+var (
+	// SentParts limits what strangers send.
+	SentParts = PartsLimit{freeParts, 12_500}
+	// OwnTableParts limits the rows of whoever runs the program: 100,000 short ones must pass.
+	OwnTableParts = PartsLimit{1_500_000, 100_000}
 )
 
-// MaxParts is how many parts a text of so many bytes may have: objects, arrays, keys and elements, or the cells of a
-// table.
-func MaxParts(bytes int) int { return freeParts + bytes/bytesPerPart }
+// Max is how many parts a text of so many bytes may have.
+func (l PartsLimit) Max(bytes int) int { return max(l.minimum, freeParts+bytes/bytesPerPart) }
 
-// ObjectParts is the number of parts that the nth object counts for, beside its keys, where the first ones count for
-// less.
-func ObjectParts(n, first int) int {
-	if n <= first {
+// CountObject is the number of parts that the nth object, from 1, counts for, beside its keys.
+func (l PartsLimit) CountObject(n int) int {
+	if n <= l.firstObjects {
 		return objectParts
 	}
 	return laterObjectParts
 }
 
-// CheckParts refuses a text of JSON, or of JSON Lines, with more parts than MaxParts allows. first is FirstObjectsOfBody
-// or FirstObjectsOfFile. It does not check the syntax.
-func CheckParts(text []byte, first int) error {
-	left, objects, quoted, escaped := MaxParts(len(text)), 0, false, false
+// Check refuses a text of JSON, or of JSON Lines, with too many parts. It does not check the syntax.
+func (l PartsLimit) Check(text []byte) error {
+	left, objects, quoted, escaped := l.Max(len(text)), 0, false, false
 	for _, b := range text {
 		switch {
 		case escaped:
@@ -51,27 +53,20 @@ func CheckParts(text []byte, first int) error {
 			quoted = false
 		case !quoted && b == '{':
 			objects++
-			left -= ObjectParts(objects, first)
+			left -= l.CountObject(objects)
 		case !quoted && (b == ',' || b == ':' || b == '['):
 			left--
 		}
 		if left < 0 {
-			return TooManyObjects(len(text), first)
+			return l.ExceededError(len(text))
 		}
 	}
 	return nil
 }
 
-// TooManyParts is the error for a text with too many parts for its size in bytes.
-func TooManyParts(bytes int) error { return tooMany(bytes, "") }
-
-// TooManyObjects is TooManyParts for a text whose objects count as ObjectParts says.
-func TooManyObjects(bytes, first int) error {
-	return tooMany(bytes, fmt.Sprintf(" (an object or a row counts as %d, after the first %d as %d)", objectParts, first,
-		laterObjectParts))
-}
-
-func tooMany(bytes int, counted string) error {
-	return fmt.Errorf("it has more than %d values and keys%s, which is the most for %d bytes: send it in several parts",
-		MaxParts(bytes), counted, bytes)
+// ExceededError is the error for a text with too many parts for its size in bytes.
+func (l PartsLimit) ExceededError(bytes int) error {
+	return fmt.Errorf("it has more than %d values and keys, of which an object or a row counts as %d, after the first %d "+
+		"as %d; that is the most for %d bytes: send it in several parts", l.Max(bytes), objectParts, l.firstObjects,
+		laterObjectParts, bytes)
 }

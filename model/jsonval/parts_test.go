@@ -24,7 +24,7 @@ func TestATextMayHaveSoManyPartsForItsLength(t *testing.T) {
 		"a text full of marks":       {`["` + strings.Repeat(`{\"a\":[1,`, 400_000) + `"]`, true},
 		"a text that ends in a mark": {`["\\",` + strings.Repeat("1,", 400_000) + `1]`, false},
 	} {
-		if err := jsonval.CheckParts([]byte(c.text), jsonval.FirstObjectsOfFile); (err == nil) != c.taken {
+		if err := jsonval.SentParts.Check([]byte(c.text)); (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -38,18 +38,19 @@ func TestManyObjectsMustBeLong(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		text  []byte
-		first int
+		limit jsonval.PartsLimit
 		taken bool
 	}{
-		"few short ones":          {rows(12_500, 10), jsonval.FirstObjectsOfBody, true},
-		"many short ones":         {rows(25_000, 20), jsonval.FirstObjectsOfBody, false},
-		"many short ones of ours": {rows(25_000, 20), jsonval.FirstObjectsOfFile, true},
-		"many longer ones":        {rows(100_000, 80), jsonval.FirstObjectsOfBody, false},
-		"the same of ours":        {rows(100_000, 80), jsonval.FirstObjectsOfFile, true},
-		"very many of ours":       {rows(300_000, 120), jsonval.FirstObjectsOfFile, false},
-		"very many long ones":     {rows(300_000, 210), jsonval.FirstObjectsOfBody, true},
+		"few short ones":          {rows(12_500, 10), jsonval.SentParts, true},
+		"many short ones":         {rows(25_000, 20), jsonval.SentParts, false},
+		"many short ones of ours": {rows(25_000, 20), jsonval.OwnTableParts, true},
+		"many longer ones":        {rows(100_000, 80), jsonval.SentParts, false},
+		"the same of ours":        {rows(100_000, 80), jsonval.OwnTableParts, true},
+		"a whole table of ours":   {[]byte(strings.Repeat(`{"a":1,"b":2,"c":3}`+"\n", 100_000)), jsonval.OwnTableParts, true},
+		"very many of ours":       {rows(300_000, 120), jsonval.OwnTableParts, false},
+		"very many long ones":     {rows(300_000, 210), jsonval.SentParts, true},
 	} {
-		if err := jsonval.CheckParts(c.text, c.first); (err == nil) != c.taken {
+		if err := c.limit.Check(c.text); (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
