@@ -3,8 +3,11 @@ package llm
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+
+	"processidea/internal/longrun"
 )
 
 // filtered sends a text through a textFilter in pieces of a size.
@@ -19,6 +22,12 @@ func filtered(text string, size int) (string, error) {
 		text = text[n:]
 	}
 	return out.String(), f.Close()
+}
+
+// sizesFor are those of the sizes by which a text comes in at most 1,200 pieces, and in the long run all: with each piece
+// the filter looks through the beginning again, which takes minutes under the race detector.
+func sizesFor(text string, sizes ...int) []int {
+	return slices.DeleteFunc(sizes, func(size int) bool { return !longrun.Enabled() && len(text)/size > 1200 })
 }
 
 func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
@@ -57,7 +66,7 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 		"<response>{24}": `{24}`, "<think><answer>{no}</think>{25}": `{25}`,
 		"": "", " \n ": "", "<think>and think {": "",
 	} {
-		for _, size := range []int{1, 3, 7, 10_000} {
+		for _, size := range sizesFor(text, 1, 3, 7, 10_000) {
 			if got, err := filtered(text, size); err != nil || got != want {
 				t.Errorf("%.60q by %d: %q, %v", text, size, got, err)
 			}
@@ -83,7 +92,7 @@ func TestATextWithoutABeginningIsNoReply(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"Sure! {}", "[{}]", "null", "I cannot: {\"calls\":[]}", "```python\n{}", "`{}`",
 		strings.Repeat("So. ", 2000) + "```json\n{}"} {
-		for _, size := range []int{1, 3, 100} {
+		for _, size := range sizesFor(text, 1, 3, 100) {
 			var noObject noJSONError
 			if got, err := filtered(text, size); !errors.As(err, &noObject) || got != "" {
 				t.Errorf("%.60q by %d: %q, %v", text, size, got, err)
