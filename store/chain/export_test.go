@@ -66,7 +66,7 @@ func TestAChangedByteOfAnExportIsFoundAndItsLineNamed(t *testing.T) {
 		}
 	}
 	for n := range starts[:len(starts)-1] {
-		for _, at := range positions(starts[n+1] - starts[n]) {
+		for _, at := range positions(starts[n+1]-starts[n], 200) {
 			changed := bytes.Clone(data)
 			changed[starts[n]+at] ^= byte(1 << rand.IntN(8))
 			r, err := VerifyExport(bytes.NewReader(changed), nil)
