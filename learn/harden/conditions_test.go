@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"processidea/internal/longrun"
 	"processidea/learn/past"
 	"processidea/model/check"
 	"processidea/model/diag"
@@ -403,10 +404,13 @@ func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 	return out
 }
 
-// playAll plays processes, and says how many were hardened wholly. HARDEN_SEED is the first seed, HARDEN_PROCESSES how
-// many there are.
+// playAll plays so many processes in the long run, ordinarily a fifth, and says how many were hardened wholly.
+// HARDEN_SEED is the first seed, HARDEN_PROCESSES how many there are.
 func playAll(t *testing.T, processes int, wholly, ofOnePart bool) (whole, total int) {
 	t.Helper()
+	if !longrun.Enabled() {
+		processes /= 5
+	}
 	first := 0
 	for name, n := range map[string]*int{"HARDEN_SEED": &first, "HARDEN_PROCESSES": &processes} {
 		if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
@@ -463,7 +467,11 @@ func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
 // it, it keeps.
 func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 	t.Parallel()
-	for seed := range int64(12) {
+	seeds := int64(4)
+	if longrun.Enabled() {
+		seeds = 12
+	}
+	for seed := range seeds {
 		random := rand.New(rand.NewSource(1000 + seed))
 		p := drawProcessWithConditions(random, false)
 		cases, others := evenWorld(random).drawnCases(0, 60), evenWorld(random).drawnCases(1000, 20)
