@@ -14,6 +14,7 @@ import (
 	"processidea/bench/internal/report"
 	"processidea/bench/internal/script"
 	"processidea/bench/internal/works"
+	"processidea/internal/longrun"
 	"processidea/worker/engine"
 )
 
@@ -68,6 +69,7 @@ func TestAQuickRunOfTwoWorksGivesTheirFigures(t *testing.T) {
 }
 
 func TestManyRunsComeToOneEndByAPlanAndToSeveralByAnLLMThatVaries(t *testing.T) {
+	longrun.Only(t)
 	t.Setenv(asProgram, "1")
 	figures := filepath.Join(t.TempDir(), "figures.json")
 	o, err := readOptions([]string{"--quick", "repeat", "--json", figures}, io.Discard)
