@@ -65,11 +65,11 @@ func hostile(size int) map[string]string {
 	}
 }
 
-// turns gives the ordinary run one or two of the bodies for each door, in turn, and the long run all of them.
+// turns gives the ordinary run one of the bodies for each door, in turn, and the long run all of them.
 func turns(door int, bodies map[string]string) map[string]string {
 	some := map[string]string{}
 	for n, what := range slices.Sorted(maps.Keys(bodies)) {
-		if longrun.Enabled() || (door+n)%6 == 0 {
+		if longrun.Enabled() || (door+n)%len(bodies) == 0 {
 			some[what] = bodies[what]
 		}
 	}
@@ -296,7 +296,8 @@ func (g *gateway) holds(d door, what, body string) (status int) {
 	return status
 }
 
-// Every operation that the API describes is sent bodies of millions of mistakes.
+// Every operation that the API describes is sent bodies of millions of mistakes, in the long run below each of its keys
+// too.
 func TestNoBodyOfAnOperationTakesMuchMoreThanItsSize(t *testing.T) {
 	g := begin(t)
 	whole, short := hostile(bodySize), hostile(1<<20-100) // of a webhook 1 MB is read
@@ -310,8 +311,11 @@ func TestNoBodyOfAnOperationTakesMuchMoreThanItsSize(t *testing.T) {
 				t.Errorf("%s %s takes %s: %d", d.method, d.path, what, status)
 			}
 		}
-		for m, key := range d.keys {
-			for what, body := range turns(n+m, bodies) {
+		if !longrun.Enabled() {
+			continue
+		}
+		for _, key := range d.keys {
+			for what, body := range bodies {
 				g.holds(d, key+" of "+what, `{"`+key+`":`+body+`}`)
 			}
 		}
