@@ -60,8 +60,8 @@ func roundOf(t *testing.T) int {
 	return every
 }
 
-// Workflows that continue as new after every few steps come to the same as those that never do. Ordinarily half of the
-// scenarios are played, each in one round: in that of the shortest runs, or where it needs long in another. The long
+// Workflows that continue as new after every few steps come to the same as those that never do. Ordinarily a quarter of
+// the scenarios is played, each in one round: in that of the shortest runs, or where it needs long in another. The long
 // run plays all of them in all rounds.
 func TestContinuingAsNewCannotBeSeen(t *testing.T) {
 	t.Parallel()
@@ -71,7 +71,7 @@ func TestContinuingAsNewCannotBeSeen(t *testing.T) {
 	for _, every := range []int{1, 2, 3, 5, 7, 11} {
 		t.Run(fmt.Sprint(every), func(t *testing.T) {
 			t.Parallel()
-			for name, shows := range longrun.Rows(t, 2, unseen) {
+			for name, shows := range longrun.Rows(t, 4, unseen) {
 				only, isAlone := alone[name]
 				if only == every || !isAlone && (every == 1 || longrun.Enabled()) {
 					t.Run(name, shows)

@@ -63,7 +63,7 @@ func (s *scenario) outcome(to, instance, kind string, payload map[string]any) st
 // once.
 func TestTwoPeopleDecideWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.Rows(t, 3, map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int

@@ -45,7 +45,7 @@ func (e edge) endsItself() bool {
 
 // Every number that an Idea file may hold is run at its edges on the shared worker: each process comes to its end, or
 // pauses with a reason where that is what the number means. The table is made from the JSON Schema, so that a new
-// number is in it by itself. The gate takes a quarter of its rows.
+// number is in it by itself. The gate takes an eighth of its rows.
 func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 	t.Parallel()
 	rows := map[string]edge{}
@@ -59,7 +59,7 @@ func TestEveryNumberRunsAtItsEdges(t *testing.T) {
 		t.Errorf("only %d rows", len(rows))
 	}
 	var open []edge
-	for _, e := range longrun.Rows(t, 4, rows) {
+	for _, e := range longrun.Rows(t, 8, rows) {
 		e.start()
 		open = append(open, e)
 	}

@@ -39,7 +39,7 @@ func approvedUnder(t *testing.T, c client.Client, order string, instances []stri
 func TestAnApprovalUnderAnOrderThatIsRefusedIsGivenToAnotherCall(t *testing.T) {
 	t.Parallel()
 	plan := `{"type": "plan", "stage": "complete", "plan": [{"_tool": "book", "n": 1, "_outputPath": "booked"}, {"_tool": "pay", "n": 2, "_outputPath": "paid"}]}`
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.Rows(t, 3, map[string]struct {
 		config string
 		every  int
 	}{

@@ -43,7 +43,7 @@ func (s *scenario) order(id string) (o approval.OrderState) {
 func TestAStandingOrderApprovesAsManyCallsAsItSays(t *testing.T) {
 	t.Parallel()
 	atLength(t)
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.Rows(t, 3, map[string]struct {
 		config string
 		every  int
 	}{

@@ -213,7 +213,7 @@ const signedByTwo = `{"proof": "signed", "by": {"groups": ["finance"], "count": 
 func TestASignedDecisionIsTheOnlyOneThatCountsWhereverTheCallWaits(t *testing.T) {
 	t.Parallel()
 	text := `{"type": "text", "text": "t"},`
-	for name, c := range longrun.Rows(t, 2, map[string]struct {
+	for name, c := range longrun.Rows(t, 3, map[string]struct {
 		config, policy, context string
 		instances               []string // workflow ids under the process, each with the Call 0.1
 		every                   int
