@@ -137,9 +137,13 @@ func TestWhatTheCallsOfOneWorkerWaitForIsWithdrawnByNoOther(t *testing.T) {
 	for name, every := range map[string]int{"one run": 0, "many runs": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newScenario(t, `{"schema": {"tools": {"shout": {"type": "object", "_approval": true,
-				"properties": {"text": {"type": "string"}}}}}, "context": [
-				{"type": "plan", "stage": "complete", "plan": [{"_tool": "shout", "text": "hi"}]}]}`)
+			// A Call at work: once all wait for people, the process knows that no Call waits for a server.
+			url := toolbox.handle("/"+t.Name(), func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // else nobody sees that the other side is gone
+				<-r.Context().Done()
+			})
+			s := newScenario(t, fmt.Sprintf(`{"schema": {"tools": {"look": %s}}, "context": [{"type": "plan",
+				"stage": "complete", "plan": [{"_tool": "look"}]}]}`, httpTool(url, `, "_timeout": "1h"`)))
 			s.every = every
 			s.start()
 			for n, step := range []struct {
