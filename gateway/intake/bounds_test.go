@@ -386,8 +386,7 @@ func TestARefusalNamesAHundredMistakesAndCountsTheRest(t *testing.T) {
 	}{
 		"the length of a list before its items": {"/api/decisions",
 			filled(`{"decisions":[`,
-				`{"N":"a long text that is no decision, and long enough for all of the list to be looked at"}`, "]}",
-				bodySize), 422,
+				`{"N":"`+strings.Repeat("a long text that is no decision ", 8)+`"}`, "]}", bodySize), 422,
 			`"body.decisions","message":"expected array length `},
 		"unknown keys": {"/api/processes", filled(`{`, `"a long key that nobody knows N":"N"`, `}`, bodySize),
 			422, "more"},
