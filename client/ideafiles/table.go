@@ -181,7 +181,7 @@ func checkTable(text []byte, separator rune, limit jsonval.PartsLimit) (line int
 			continue
 		case cells == 0 && b != '\r': // an empty line is no row
 			rows++
-			left, cells = left-limit.CountObject(rows)-1, 1
+			left, cells = left-limit.CountRow(rows)-1, 1
 		}
 		switch {
 		case b == '"':

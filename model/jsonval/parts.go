@@ -8,16 +8,17 @@ import "fmt"
 const (
 	freeParts    = 200_000
 	bytesPerPart = 8
-	// objectParts is the number of parts that each of the first objects of a text counts for, beside its keys.
-	// laterObjectParts holds for the others: where objects are many they alone decide how much memory is taken.
-	objectParts      = 8
-	laterObjectParts = 24
+	// objectParts is the number of parts that an object counts for, beside its keys. laterRowParts holds for rows,
+	// the objects that no key names, after the first ones: where rows are many they alone decide how much memory is
+	// taken.
+	objectParts   = 8
+	laterRowParts = 24
 )
 
 // PartsLimit limits the parts of a text: objects, arrays, keys and elements, or the cells of a table.
 type PartsLimit struct {
-	minimum      int // the limit of a short text
-	firstObjects int // how many objects, or rows of a table, count as objectParts
+	minimum   int // the limit of a short text
+	firstRows int // how many rows count as objectParts
 }
 
 var (
@@ -30,17 +31,18 @@ var (
 // Max is how many parts a text of so many bytes may have.
 func (l PartsLimit) Max(bytes int) int { return max(l.minimum, freeParts+bytes/bytesPerPart) }
 
-// CountObject is the number of parts that the nth object, from 1, counts for, beside its keys.
-func (l PartsLimit) CountObject(n int) int {
-	if n <= l.firstObjects {
+// CountRow is the number of parts that the nth row, from 1, counts for, beside its keys.
+func (l PartsLimit) CountRow(n int) int {
+	if n <= l.firstRows {
 		return objectParts
 	}
-	return laterObjectParts
+	return laterRowParts
 }
 
 // Check refuses a text of JSON, or of JSON Lines, with too many parts. It does not check the syntax.
 func (l PartsLimit) Check(text []byte) error {
-	left, objects, quoted, escaped := l.Max(len(text)), 0, false, false
+	left, rows, quoted, escaped := l.Max(len(text)), 0, false, false
+	before := byte(0) // the last byte outside texts and white space
 	for _, b := range text {
 		switch {
 		case escaped:
@@ -51,11 +53,16 @@ func (l PartsLimit) Check(text []byte) error {
 			quoted = !quoted
 		case b == '\n': // a JSON string never contains a raw line break
 			quoted = false
+		case !quoted && b == '{' && before == ':':
+			left -= objectParts
 		case !quoted && b == '{':
-			objects++
-			left -= l.CountObject(objects)
+			rows++
+			left -= l.CountRow(rows)
 		case !quoted && (b == ',' || b == ':' || b == '['):
 			left--
+		}
+		if b > ' ' && !quoted {
+			before = b
 		}
 		if left < 0 {
 			return l.ExceededError(len(text))
@@ -66,7 +73,7 @@ func (l PartsLimit) Check(text []byte) error {
 
 // ExceededError is the error for a text with too many parts for its size in bytes.
 func (l PartsLimit) ExceededError(bytes int) error {
-	return fmt.Errorf("it has more than %d values and keys, of which an object or a row counts as %d, after the first %d "+
-		"as %d; that is the most for %d bytes: send it in several parts", l.Max(bytes), objectParts, l.firstObjects,
-		laterObjectParts, bytes)
+	return fmt.Errorf("it has more than %d values and keys, of which an object counts as %d, and a row after the "+
+		"first %d as %d; that is the most for %d bytes: send it in several parts", l.Max(bytes), objectParts,
+		l.firstRows, laterRowParts, bytes)
 }

@@ -36,6 +36,9 @@ func TestManyObjectsMustBeLong(t *testing.T) {
 		row := `{"n":"` + strings.Repeat("x", bytes-len(`{"n":""}`+"\n")) + `"}` + "\n"
 		return []byte(strings.Repeat(row, n))
 	}
+	named := func(n int, member string) []byte {
+		return []byte("{" + strings.Repeat(member+",", n) + `"":1}`)
+	}
 	for name, c := range map[string]struct {
 		text  []byte
 		limit jsonval.PartsLimit
@@ -49,6 +52,9 @@ func TestManyObjectsMustBeLong(t *testing.T) {
 		"a whole table of ours":   {[]byte(strings.Repeat(`{"a":1,"b":2,"c":3}`+"\n", 100_000)), jsonval.OwnTableParts, true},
 		"very many of ours":       {rows(300_000, 120), jsonval.OwnTableParts, false},
 		"very many long ones":     {rows(300_000, 210), jsonval.SentParts, true},
+		"schemas of many Tools": {named(30_000, `"a parameter" : {"type": "string", "description": "What it is."}`),
+			jsonval.SentParts, true},
+		"many short named ones": {named(200_000, `"a":{}`), jsonval.SentParts, false},
 	} {
 		if err := c.limit.Check(c.text); (err == nil) != c.taken {
 			t.Errorf("%s: %v", name, err)
