@@ -194,7 +194,8 @@ func TestPartsDelegatesAndForksAreForgottenToo(t *testing.T) {
 			if len(r.Chains) < 5 || len(r.Forks) != 1 || r.Forks[0].Process != "f" {
 				t.Errorf("%+v", r)
 			}
-			for text, files := range found(t, d.data(), "Ada", "Glass was dear") {
+			// Short words stand in what is encrypted by chance.
+			for text, files := range found(t, d.data(), "buyers of Ada", "Ada's sellers", "did Ada", "Glass was dear") {
 				t.Errorf("%q still stands in %q", text, files)
 			}
 			for _, process := range append(r.Chains, r.Forks[0].Chains...) {
