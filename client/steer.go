@@ -13,6 +13,7 @@ import (
 	"processidea/model/approval/policy"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/model/loop"
 	"processidea/protocol"
 	"processidea/store/blobs"
@@ -108,14 +109,16 @@ func (p *Process) Add(ctx context.Context, a Addition, by By) error {
 	return p.steer(ctx, approval.SteerAdd, payload)
 }
 
-// AddRows adds the rows of a file: JSON Lines or CSV, by its name. The error is an *InvalidError if rows are invalid.
-// Rows with warnings are added all the same.
-func (p *Process) AddRows(ctx context.Context, file string, data []byte, by By) (warnings diag.Problems, err error) {
+// AddRows adds the rows of a file: JSON Lines or CSV, by its name. limit is jsonval.OwnTableParts for a file of one's
+// own, and jsonval.SentParts for one that a stranger sent. The error is an *InvalidError if rows are invalid. Rows with
+// warnings are added all the same.
+func (p *Process) AddRows(ctx context.Context, file string, data []byte, limit jsonval.PartsLimit,
+	by By) (warnings diag.Problems, err error) {
 	idea, err := p.Idea(ctx)
 	if err != nil {
 		return nil, err
 	}
-	messages, problems := ideafiles.ReadRows(file, data, idea)
+	messages, problems := ideafiles.ReadRows(file, data, idea, limit)
 	if err := ideafiles.Invalid(filepath.Base(file), problems); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"processidea/internal/rehearsal"
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/jsonval"
 	"processidea/tools/kinds"
 )
 
@@ -127,6 +128,12 @@ func TestManyShortRowsAreTakenFromTheirOwner(t *testing.T) {
 			refused := strings.Contains(problems.Errors().Error(), "after the first")
 			if err != nil || refused != source.Sent {
 				t.Errorf("%s, sent: %v: %v, %v", name, source.Sent, problems, err)
+			}
+		}
+		for limit, want := range map[jsonval.PartsLimit]bool{jsonval.OwnTableParts: true, jsonval.SentParts: false} {
+			rows, problems := ideafiles.ReadRows(name, []byte(text), &ideafile.Idea{}, limit) // as add does
+			if taken := len(rows) == 100_000; taken != want || taken != (len(problems.Errors()) == 0) {
+				t.Errorf("%s, added: %d rows, %v", name, len(rows), problems)
 			}
 		}
 	}

@@ -38,13 +38,12 @@ func placeOf(file string, line int) string {
 // a table's, else JSON Lines or a list of objects. A plain row is an instance's input; a row with a type is such a
 // message. Rows without "_instance" are named ①, ②, … in order, except for names that are used already. The input
 // schema of the Idea types CSV columns.
-func ReadRows(path string, data []byte, idea *ideafile.Idea) ([]any, diag.Problems) {
-	messages, _, ps := readRows(path, data, idea, jsonval.SentParts)
+func ReadRows(path string, data []byte, idea *ideafile.Idea, limit jsonval.PartsLimit) ([]any, diag.Problems) {
+	messages, _, ps := readRows(path, data, idea, limit)
 	return messages, ps
 }
 
-// readRows is ReadRows with another limit, and also returns the line of each message in the
-// file.
+// readRows is ReadRows, and also returns the line of each message in the file.
 func readRows(path string, data []byte, idea *ideafile.Idea,
 	limit jsonval.PartsLimit) (messages []any, lines []int32, ps diag.Problems) {
 	var rows []row

@@ -19,7 +19,7 @@ type Source struct {
 	Replies string // recorded replies, JSON Lines; may be empty
 	// RepliesGiven: the caller named the replies; otherwise they are from the folder.
 	RepliesGiven bool
-	// Sent: somebody sent the files, who may have made them to take memory. Of rows in other files more may be short.
+	// Sent: a stranger sent the files, and may have made them to take memory. Files of one's own may have more short rows.
 	Sent bool
 }
 

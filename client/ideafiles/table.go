@@ -164,9 +164,9 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		strings.Join(names, " and "))
 }
 
-// checkTable refuses a table with more cells than its limit, or a row with more cells than a spreadsheet
-// has columns, before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in
-// encoding/csv, which reports wrong ones.
+// checkTable refuses a table with more cells than its limit, or a row with more cells than a spreadsheet has columns,
+// before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in encoding/csv, which
+// reports wrong ones.
 func checkTable(text []byte, separator rune, limit jsonval.PartsLimit) (line int, err error) {
 	mark := []byte(string(separator))
 	left, rows, cells, quoted := limit.Max(len(text)), 0, 0, false

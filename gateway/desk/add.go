@@ -5,6 +5,7 @@ import (
 
 	"processidea/client"
 	"processidea/gateway/api"
+	"processidea/model/jsonval"
 )
 
 // addPage is the form that adds instances to a running process.
@@ -39,7 +40,7 @@ func (v *visit) addInstances() (err error) {
 		if p.Rows.Name == "" {
 			return api.Unprocessable("Nothing was added: choose a file of rows, or type them.")
 		}
-		_, err := of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), v.by())
+		_, err := of.AddRows(ctx, p.Rows.Name, []byte(p.Rows.Text), jsonval.SentParts, v.by())
 		return err
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func add(g *actOptions) (action, error) {
 		return nil, err
 	}
 	return steering(func(ctx context.Context, p *client.Process, g *actOptions) (err error) {
-		g.warnings, err = p.AddRows(ctx, g.file, data, g.signer())
+		g.warnings, err = p.AddRows(ctx, g.file, data, jsonval.OwnTableParts, g.signer())
 		return err
 	})(g)
 }
