@@ -52,10 +52,7 @@ func TestAValueThatLooksLikeAReferenceArrivesAsThatText(t *testing.T) {
 
 func TestOfTwoAlternativesExactlyOneRunsAndTheSameOneEveryTime(t *testing.T) {
 	t.Parallel()
-	rounds := 5
-	if longrun.Enabled() {
-		rounds = 100
-	}
+	rounds := longrun.Count(5, 100)
 	for round := range rounds {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()

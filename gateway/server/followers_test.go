@@ -125,10 +125,7 @@ func TestOneFollowsManyProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it starts many processes")
 	}
-	processes := 50
-	if longrun.Enabled() {
-		processes = 200
-	}
+	processes := longrun.Count(50, 200)
 	h := open(t)
 	ids := make([]string, processes)
 	for n := range ids {

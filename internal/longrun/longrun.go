@@ -22,6 +22,14 @@ func Only(t testing.TB) {
 	}
 }
 
+// Count is how often a test repeats something: long in the long run, else ordinary.
+func Count(ordinary, long int) int {
+	if Enabled() {
+		return long
+	}
+	return ordinary
+}
+
 // Rows yields rows of a table that tests one rule in several forms: all of them in the long run, one with -short, and
 // otherwise every oneIn-th, at least one. Where it begins depends on the test's name, so that tests with the same forms
 // do not all use the same rows.

@@ -408,9 +408,7 @@ func play(t *testing.T, seed int64, wholly, ofOnePart bool) (out played) {
 // HARDEN_SEED is the first seed, HARDEN_PROCESSES how many there are.
 func playAll(t *testing.T, processes int, wholly, ofOnePart bool) (whole, total int) {
 	t.Helper()
-	if !longrun.Enabled() {
-		processes /= 5
-	}
+	processes = longrun.Count(processes/5, processes)
 	first := 0
 	for name, n := range map[string]*int{"HARDEN_SEED": &first, "HARDEN_PROCESSES": &processes} {
 		if v, err := strconv.Atoi(os.Getenv(name)); err == nil {
@@ -467,11 +465,7 @@ func TestWhatNoRunShowsIsNotHardenedWrongly(t *testing.T) {
 // it, it keeps.
 func TestAProcessThatRanByConditionsIsHardenedFurther(t *testing.T) {
 	t.Parallel()
-	seeds := int64(4)
-	if longrun.Enabled() {
-		seeds = 12
-	}
-	for seed := range seeds {
+	for seed := range int64(longrun.Count(4, 12)) {
 		random := rand.New(rand.NewSource(1000 + seed))
 		p := drawProcessWithConditions(random, false)
 		cases, others := evenWorld(random).drawnCases(0, 60), evenWorld(random).drawnCases(1000, 20)

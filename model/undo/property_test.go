@@ -183,10 +183,7 @@ func noState(undo.Call) any { return map[string]any{} }
 // Ten thousand in the long run: go test -rapid.checks=10000.
 func TestTheWorldIsAsItWasOrDiffersInWhatWasAnnounced(t *testing.T) {
 	t.Parallel()
-	rounds := 1
-	if longrun.Enabled() {
-		rounds = 100
-	}
+	rounds := longrun.Count(1, 100)
 	undone, kept, cannot, within := 0, 0, 0, 0
 	for range rounds {
 		rapid.Check(t, func(t *rapid.T) {
