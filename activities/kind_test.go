@@ -122,11 +122,13 @@ func TestAKindThatOnlyAnotherWorkerKnowsIsTriedAgain(t *testing.T) {
 func TestAProcessStartsWithNoTwoStepsOfOneID(t *testing.T) {
 	t.Parallel()
 	of := func(file string) string {
-		return `{"type": "instruction", "file": "` + file + `", "instruction": {"instruction": {"steps": [{"id": "1", "text": "Ask."}]}}}`
+		return `{"type": "instruction", "file": "` + file +
+			`", "instruction": {"instruction": {"steps": [{"id": "1", "text": "Ask."}]}}}`
 	}
-	for second, want := range map[string]string{"a.json": "", "b.json": `b.json: $.instruction.steps[0].id: a.json has a step "1" too`} {
-		r, err := withEcho(t).PrepareTools(t.Context(), ideaWith(t, `{"echo": {"times": 1}}`, `, "context": [`+of("a.json")+`, `+of(second)+`]`),
-			protocol.DelegationContext{})
+	for second, want := range map[string]string{"a.json": "",
+		"b.json": `b.json: $.instruction.steps[0].id: a.json has a step "1" too`} {
+		idea := ideaWith(t, `{"echo": {"times": 1}}`, `, "context": [`+of("a.json")+`, `+of(second)+`]`)
+		r, err := withEcho(t).PrepareTools(t.Context(), idea, protocol.DelegationContext{})
 		if err != nil || len(r.Problems) > 0 != (want != "") || !strings.Contains(r.Problems.Error(), want) {
 			t.Errorf("%s: %v, %+v", second, err, r)
 		}

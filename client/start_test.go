@@ -84,15 +84,9 @@ func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
 		rows[n] = map[string]any{"order": strconv.Itoa(n), "amount": json.Number("129.90")}
 	}
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"text","text":"t"}]}`).Source, Instances: rows}
-	live := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := live()
+	before := heapBytes()
 	read, err := o.read()
-	if perRow := int64(live()-before) / int64(len(rows)); err != nil || perRow > 500 {
+	if perRow := int64(heapBytes()-before) / int64(len(rows)); err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
 	if tokens, _ := ideafile.ReadIdea(o.Idea); len(tokens.InstanceTokens()) != len(rows) {
@@ -102,6 +96,14 @@ func TestTheRowsOfAStartAreCopiedNowhere(t *testing.T) {
 	runtime.KeepAlive(o)
 }
 
+// heapBytes is what the program's live objects take.
+func heapBytes() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
 // A named row is changed in a copy: three maps a row are too many. Not parallel: it measures the memory of the program.
 func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 	const n = 50_000
@@ -109,15 +111,9 @@ func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 	for i := range n {
 		o.Instances = append(o.Instances, map[string]any{"_instance": "a" + strconv.Itoa(i), "amount": json.Number("1")})
 	}
-	live := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := live()
+	before := heapBytes()
 	_, err := o.read()
-	if perRow := int64(live()-before) / n; err != nil || perRow > 500 {
+	if perRow := int64(heapBytes()-before) / n; err != nil || perRow > 500 {
 		t.Errorf("%d bytes a row, %v", perRow, err)
 	}
 	runtime.KeepAlive(o.Idea)

@@ -71,7 +71,9 @@ func TestSignaturesThatNobodyCheckedAreNotSaidToBeRight(t *testing.T) {
 
 func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {}}, "context": [{"type": "state",
-		"state": {}, "schema": {"properties": {"cents": {"title": "Amount", "_display": "money", "currency": "EUR", "minorUnits": true},
+		"state": {},
+		"schema": {"properties": {
+			"cents": {"title": "Amount", "_display": "money", "currency": "EUR", "minorUnits": true},
 			"bank": {"_display": "hidden", "properties": {"swift": {}}}}}}]}`).(map[string]any))
 	if len(problems.Errors()) > 0 {
 		t.Fatal(problems)
@@ -83,7 +85,8 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 	for _, one := range append(f.Facts, f.Facts[0].Facts...) {
 		got = append(got, one.Name+" "+one.Text)
 	}
-	if text := strings.Join(got, ", "); !strings.Contains(text, "Amount 2,299.00 EUR") || !strings.Contains(text, "GENODEF1") {
+	text := strings.Join(got, ", ")
+	if !strings.Contains(text, "Amount 2,299.00 EUR") || !strings.Contains(text, "GENODEF1") {
 		t.Error(text)
 	}
 }
