@@ -167,6 +167,11 @@ func TestWhatAPartHasTakenBackStaysSoForTheWhole(t *testing.T) {
 	d.do("show", "p").is(exit.Done).complains("2 Calls are undone by p~part~1-undo-1").complains(
 		"4 Calls are undone by p-undo-1")
 	d.do("show", "p/~part/2").is(exit.Done).complains("2 Calls are undone by p-undo-1")
+	d.do("run", ".", "--id", "q").is(exit.Done)
+	d.do("undo", "q/~part/1", "--dry-run").is(exit.Done).tells("2 Calls would be taken back")
+	d.do("fork", "q", "--at", "1", "--id", "r").is(exit.Done)
+	d.do("undo", "q/~part/1", "--dry-run").is(exit.Usage).complains("it is a part of q, from which r was forked: take back q")
+	d.do("undo", "q", "--dry-run").is(exit.Done).tells("6 Calls would be taken back")
 }
 
 // A fork takes back what it did itself; what was done before it is taken back where it was done, once, and not before
