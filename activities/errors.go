@@ -50,12 +50,8 @@ func toolError(err error) error {
 
 // throttledError makes the instance of a Call wait and then repeat the last attempt, which does not count.
 func throttledError(info activity.Info, err error, wait time.Duration) error {
-	left := int32(1)
-	if info.RetryPolicy != nil {
-		left = info.RetryPolicy.MaximumAttempts - info.Attempt + 1
-	}
 	return temporal.NewApplicationErrorWithOptions(jsonval.Clip(err.Error(), maxErrorMessage), turn.CodeToolWaits,
-		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{left},
+		temporal.ApplicationErrorOptions{NonRetryable: true, NextRetryDelay: wait, Details: []any{attemptsLeft(info)},
 			Category: temporal.ApplicationErrorCategoryBenign})
 }
 

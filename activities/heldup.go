@@ -97,9 +97,7 @@ func (a *Activities) attempt(ctx context.Context, setup protocol.RequestSetup, i
 // recordFailedRecheck records that a recheck got no reply, once it is not tried again: it has taken a place among the
 // replies, and a replay would give it the next one.
 func (a *Activities) recordFailedRecheck(ctx context.Context, input *turn.RequestInput, e *llm.Error) {
-	info := activity.GetInfo(ctx)
-	isLast := !e.Retry || info.RetryPolicy != nil && info.Attempt >= info.RetryPolicy.MaximumAttempts
-	if a.Recorder != nil && isLast {
+	if a.Recorder != nil && (!e.Retry || isLastAttempt(activity.GetInfo(ctx))) {
 		a.Recorder(input.ProcessID, input.Turn, e.Message, rehearsal.FinishNoAnswer, "")
 	}
 }

@@ -100,8 +100,7 @@ const (
 // it may follow at any time. ofInstance: Temporal makes no further attempt but, since the server has not read this one,
 // the instance waits and tries again.
 func toolWait(info activity.Info, in protocol.ExecuteInput, err error) (wait time.Duration, ofInstance bool) {
-	isLast := info.RetryPolicy != nil && info.RetryPolicy.MaximumAttempts > 0 &&
-		info.Attempt >= info.RetryPolicy.MaximumAttempts
+	isLast := isLastAttempt(info)
 	wait = min(runner.RetryDelay(err), maxToolWait)
 	switch {
 	case err == nil, tools.IsFinal(err), isLast && !runner.IsThrottled(err):

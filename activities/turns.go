@@ -63,8 +63,7 @@ func (a *Activities) takeTurn(ctx context.Context, in protocol.ExecuteInput) (en
 		return nil, err
 	}
 	if !t.IsGranted {
-		info := activity.GetInfo(ctx)
-		left := info.RetryPolicy.MaximumAttempts - info.Attempt + 1
+		left := attemptsLeft(activity.GetInfo(ctx))
 		return nil, temporal.NewApplicationErrorWithOptions(turnWaitText(in, t), turn.CodeRateLimited,
 			temporal.ApplicationErrorOptions{NonRetryable: true, Details: []any{left},
 				Category: temporal.ApplicationErrorCategoryBenign})

@@ -19,7 +19,8 @@ type Source struct {
 	Replies string // recorded replies, JSON Lines; may be empty
 	// RepliesGiven: the caller named the replies; otherwise they are from the folder.
 	RepliesGiven bool
-	// Sent: a stranger sent the files, and may have made them to take memory. Files of one's own may have more short rows.
+	// Sent: a stranger sent the files, and may have made them to take memory. Files of one's own may have more short
+	// rows.
 	Sent bool
 }
 
