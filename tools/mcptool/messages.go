@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"regexp"
@@ -27,10 +28,26 @@ const codeUnreadable = -32799
 var reID = regexp.MustCompile(
 	`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d+)\s*,|[}\]"]\s*,\s*"id"\s*:\s*(\d+)\s*\}\s*$`)
 
-// isMessage reports whether a line is a message, readable or not. Programs also log objects and lists.
+// isMessage reports whether a line is a message, readable or not. Programs also log objects and lists, and log the id
+// of the request that they work at.
 func isMessage(line []byte) bool {
-	return len(line) > 0 && (line[0] == '{' || line[0] == '[') &&
-		(bytes.Contains(line, []byte(`"jsonrpc"`)) || reID.Match(line))
+	if len(line) == 0 || line[0] != '{' && line[0] != '[' {
+		return false
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(line, &all) != nil {
+		return bytes.Contains(line, []byte(`"jsonrpc"`)) || reID.Match(line) &&
+			(bytes.Contains(line, []byte(`"result"`)) || bytes.Contains(line, []byte(`"error"`)))
+	}
+	others := maps.Clone(all)
+	for _, name := range []string{"jsonrpc", "id", "method", "params", "result", "error"} {
+		delete(others, name)
+	}
+	if all["jsonrpc"] != nil {
+		return len(others) == 0 || all["method"] != nil || all["result"] != nil || all["error"] != nil
+	}
+	isObject := func(name string) bool { return bytes.HasPrefix(all[name], []byte("{")) }
+	return len(others) == 0 && all["id"] != nil && (isObject("result") || isObject("error"))
 }
 
 // readable returns a message unchanged, or an error in place of an unreadable one: the SDK would end the connection,

@@ -62,15 +62,17 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := readLine(in)
 		text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
+		var lines []byte
+		for _, message := range messagesIn(text) {
+			if isMessage(message) {
+				lines = append(append(lines, p.conn.readable(message, nil)...), '\n')
+			}
+		}
 		switch {
 		case errors.Is(err, errTooLarge):
 			p.large.Store(true)
 			return nil, err
-		case isMessage(text):
-			var lines []byte
-			for _, message := range messagesIn(text) {
-				lines = append(append(lines, p.conn.readable(message, nil)...), '\n')
-			}
+		case len(lines) > 0:
 			return lines, err
 		case len(text) > 0:
 			_, _ = p.stderr.Write(append(text, '\n'))

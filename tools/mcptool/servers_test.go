@@ -363,6 +363,28 @@ func TestAnAnswerIsFoundInWhatTheServerSends(t *testing.T) {
 	}
 }
 
+// Programs log lines of JSON where their answers stand, with the id of the request that they work at.
+func TestALineOfALogIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	const answer = `{"jsonrpc": "2.0", "id": ID, "result": {"structuredContent": {"n": 1}}}`
+	for _, log := range []string{
+		`{"id": ID, "level": "info", "msg": "looking"}`,
+		`{"level": "info", "msg": "looking", "id": ID}`,
+		`{"id": ID, "method": "tools/call", "msg": "looking"}`,
+		`{"id": ID, "level": "error", "error": {"code": 7, "message": "disk is slow"}}`,
+		`{"id": ID, "level": "error", "error": "disk is slow"}`,
+		`{"id": ID, "took": NaN}`,
+		`{"jsonrpc": "2.0", "id": ID, "level": "info"}`,
+		`{"level": "debug", "sent": {"jsonrpc": "2.0", "id": ID, "result": {"content": []}}}`,
+		`[{"id": ID, "level": "info"}]`,
+	} {
+		h, s := oddServer(t, "", log+"\n"+answer)
+		if v, err := callOf(t, h, s, "odd", `{}`); err != nil || string(jsonval.Encode(v)) != `{"n":1}` {
+			t.Errorf("%s: %v, %v", log, v, err)
+		}
+	}
+}
+
 func TestAnErrorIsThatOfItsCallAndSaysAllThatTheServerSays(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
