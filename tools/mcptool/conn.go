@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"processidea/internal/safego"
@@ -26,6 +27,7 @@ type conn struct {
 	session *mcp.ClientSession
 	striker *secret.Redactor
 	once    sync.Once
+	users   int // held by the session
 	asked   elicitations
 	// tooLarge reports whether the server sent a message that is too large to be read; nil if that is unknown.
 	tooLarge func() bool
@@ -35,6 +37,8 @@ type conn struct {
 	breakOff context.CancelCauseFunc
 	// protocol is the version of the protocol that the server agreed to; nil before that.
 	protocol atomic.Pointer[string]
+	// beginID is the id of the request initialize.
+	beginID atomic.Pointer[jsonrpc.ID]
 }
 
 // runExchange runs an exchange with the server, until an answer exceeds the limit.

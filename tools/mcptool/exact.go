@@ -5,6 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -47,6 +51,10 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	return m, safego.Run("mcp.exact", func() error {
 		switch m := m.(type) {
 		case *jsonrpc.Response:
+			if begin := c.conn.beginID.Load(); begin != nil && m.ID == *begin && m.Error == nil {
+				m.Result, m.Error = c.introduced(m.Result)
+				return nil
+			}
 			m.Result = c.forSDK(m.Result)
 			if code := withoutSDKCode(m.Error); code != nil {
 				m.Error = code
@@ -58,6 +66,50 @@ func (c exactConnection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	})
 }
 
+// Write is called on a goroutine of the SDK.
+func (c exactConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if r, ok := m.(*jsonrpc.Request); ok && r.Method == methodBegin {
+		c.conn.beginID.Store(&r.ID)
+	}
+	return c.Connection.Write(ctx, m)
+}
+
+// versionForm is the form of the protocol's versions.
+var versionForm = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
+
+// unnamedVersion is the version of a server that names none, as servers assume it of a client that names none.
+const unnamedVersion = "2025-03-26"
+
+// introduced returns the form of an answer to initialize that the SDK gets: the version alone, since servers write the
+// rest in odd forms, and it is not used. An earlier version that the SDK does not know is spoken like the one before
+// it. The version is also recorded: the SDK passes it only to its own connections, and servers want it with every
+// request.
+func (c exactConnection) introduced(result json.RawMessage) (json.RawMessage, error) {
+	var said map[string]json.RawMessage
+	if json.Unmarshal(result, &said) != nil || said == nil {
+		return nil, refusedError{fmt.Errorf("its answer to initialize is no JSON object: %s",
+			c.conn.excerpt(string(result)))}
+	}
+	version, text := said["protocolVersion"], ""
+	isText := version == nil || json.Unmarshal(version, &text) == nil
+	spoken := mcp.SupportedProtocolVersions()
+	slices.Sort(spoken)
+	switch {
+	case isText && text == "":
+		text = unnamedVersion
+	case !versionForm.MatchString(text), text > slices.Max(spoken):
+		return nil, refusedError{fmt.Errorf("it speaks version %s of the protocol, not one of %s",
+			c.conn.excerpt(string(version)), strings.Join(spoken, ", "))}
+	default:
+		c.conn.protocol.Store(&text)
+	}
+	at, known := slices.BinarySearch(spoken, text)
+	if !known {
+		at = max(at-1, 0)
+	}
+	return json.Marshal(jsonval.Object{"protocolVersion": spoken[at], "capabilities": jsonval.Object{}})
+}
+
 // withoutSDKCode replaces the code of a server's error if it is one of the SDK's own codes; nil for any other error.
 func withoutSDKCode(err error) *jsonrpc.Error {
 	var failure *jsonrpc.Error
@@ -67,19 +119,14 @@ func withoutSDKCode(err error) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: failure.Message, Data: failure.Data}
 }
 
-// forSDK returns the form of a result that the SDK gets. It also records the protocol version that the server agrees
-// to: the SDK passes the version only to its own connections, and servers want it with every request.
+// forSDK returns the form of a result that the SDK gets.
 func (c exactConnection) forSDK(result json.RawMessage) json.RawMessage {
 	var known struct {
 		Tools             []json.RawMessage `json:"tools"`
-		ProtocolVersion   string            `json:"protocolVersion"`
 		Content           json.RawMessage   `json:"content"`
 		StructuredContent json.RawMessage   `json:"structuredContent"`
 	}
 	_ = json.Unmarshal(result, &known) // members of other types are ignored
-	if known.ProtocolVersion != "" {
-		c.conn.protocol.Store(&known.ProtocolVersion)
-	}
 	switch {
 	case known.Content != nil || known.StructuredContent != nil:
 		return withExact[mcp.CallToolResult](result)

@@ -126,12 +126,17 @@ func (h *Hub) run(ctx context.Context, server ideafile.MCPServer, tool ideafile.
 	if err != nil {
 		return nil, unsentError(act, err)
 	}
-	for {
+	for isReopened := false; ; {
 		value, failed := s.call(ctx, tool, in)
 		if failed == nil {
 			return value, nil
 		}
-		if refusalIn(failed) == nil || !failed.Retry || !waitWithin(ctx, max(failed.retryAfter, time.Second)) {
+		u := refusalIn(failed)
+		if u != nil && u.mayBeForgotten && !isReopened {
+			isReopened = true
+			continue
+		}
+		if u == nil || !failed.Retry || !waitWithin(ctx, max(failed.retryAfter, time.Second)) {
 			return nil, failed.withAct(act)
 		}
 	}
@@ -149,7 +154,9 @@ func (s *session) call(ctx context.Context, tool ideafile.MCPToolRef, in runner.
 	}
 	value, failed := c.call(ctx, tool.ToolNameOnServer, in)
 	if failed != nil {
-		if u := refusalIn(failed); c.isTooLarge() || u != nil && u.isSessionUnknown {
+		if u := refusalIn(failed); u != nil && (u.isSessionUnknown || u.mayBeForgotten) {
+			s.leave(c)
+		} else if c.isTooLarge() {
 			s.drop(c)
 		}
 	}

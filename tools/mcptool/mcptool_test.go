@@ -3,7 +3,9 @@ package mcptool_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -238,5 +240,47 @@ func TestABrokenAnswerOverHTTPLeavesTheOutcomeUnknown(t *testing.T) {
 			err.Code != ideafile.CodeOutcomeUnknown {
 			t.Errorf("begun %v: %+v", begun, err)
 		}
+	}
+}
+
+// What a server says of itself may be odd: only its version counts.
+func TestAServerIsUsedHoweverItIntroducesItself(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		`{"protocolVersion": "2025-06-18"}`:                                                     "",
+		`{"protocolVersion": "2025-06-18", "capabilities": null, "serverInfo": null}`:           "",
+		`{"protocolVersion": "2025-06-18", "capabilities": [], "serverInfo": "mine"}`:           "",
+		`{"protocolVersion": "2025-06-18", "capabilities": {"tools": true}, "instructions": 1}`: "",
+		`{"protocolVersion": "2024-10-07", "capabilities": {"tools": {}}}`:                      "",
+		`{"capabilities": {"tools": {}}, "serverInfo": {"name": "mine", "version": "1"}}`:       "",
+		`{"protocolVersion": null}`:         "",
+		`{"protocolVersion": 1}`:            `it speaks version 1 of the protocol, not one of `,
+		`{"protocolVersion": "99.0"}`:       `it speaks version "99.0" of the protocol, not one of `,
+		`{"protocolVersion": "2099-01-01"}`: `it speaks version "2099-01-01" of the protocol, not one of `,
+		`null`:                              `its answer to initialize is no JSON object: null`,
+		`"ok"`:                              `its answer to initialize is no JSON object: "ok"`,
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			s, host := served(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var asked struct {
+					ID     json.RawMessage `json:"id"`
+					Method string          `json:"method"`
+				}
+				_ = json.NewDecoder(r.Body).Decode(&asked)
+				result := map[string]string{"initialize": said, "tools/list": oneTool}[asked.Method]
+				if w.Header().Set("Content-Type", "application/json"); result == "" {
+					w.WriteHeader(http.StatusAccepted)
+					return
+				}
+				fmt.Fprintf(w, `{"jsonrpc": "2.0", "id": %s, "result": %s}`, asked.ID, result)
+			}))
+			offers, err := hub(t, "", host, nil).List(t.Context(), s)
+			if want == "" && (err != nil || len(offers) != 1) ||
+				want != "" && (err == nil || !strings.Contains(err.Error(), "list tools of far: ") ||
+					!strings.Contains(err.Error(), want)) {
+				t.Errorf("%v, %v", offers, err)
+			}
+		})
 	}
 }

@@ -208,6 +208,7 @@ func TestASessionThatTheServerHasForgottenIsBegunAgain(t *testing.T) {
 		"as Python's SDK says it":                 `404 {"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"Session not found"}}`,
 		"as TypeScript's says it":                 `400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}`,
 		"as TypeScript's says it of its only one": `400 {"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: Server not initialized"},"id":null}`,
+		"as gone": "410 gone", "as a caller whom it does not know": "401 who are you?",
 	} {
 		for _, at := range []string{"tools/list", "tools/call"} {
 			t.Run(name+" "+at, func(t *testing.T) {

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,8 +20,9 @@ type session struct {
 
 	connecting sync.Mutex // held while connecting
 	mu         sync.Mutex
-	conn       *conn // nil while not connected
-	busy       int   // calls in progress
+	conn       *conn   // nil while not connected
+	left       []*conn // still used by calls, but no further call gets them
+	busy       int     // calls in progress
 	idle       *time.Timer
 }
 
@@ -36,19 +38,24 @@ const (
 // needs it.
 func (s *session) connWithTools(ctx context.Context) (c *conn, offers []mcppalette.ToolSpec, done func(), err error) {
 	s.begin()
-	pause := firstPause
+	pause, isReopened := firstPause, false
 	for try := 1; ; try++ {
 		c, err = s.connect(ctx)
 		if err == nil {
 			offers, err = c.list(ctx)
 			if err == nil {
-				return c, offers, s.end, nil
+				return c, offers, func() { s.release(c); s.end() }, nil
 			}
 			s.dropUnlessServerError(c, err)
+			s.release(c)
 		}
 		later := pause
 		u := refusalIn(err)
 		isServersError := serverError(err) != nil
+		if u != nil && u.mayBeForgotten && !isReopened {
+			isReopened = true
+			continue
+		}
 		if u != nil {
 			later = max(pause, u.wait)
 		} else if c != nil { // dial's errors are redacted already
@@ -71,6 +78,7 @@ func waitWithin(ctx context.Context, d time.Duration) bool {
 	return pause.For(ctx, d) == nil
 }
 
+// connect returns the connection, which it opens if there is none. The caller releases it.
 func (s *session) connect(ctx context.Context) (*conn, error) {
 	s.connecting.Lock()
 	defer s.connecting.Unlock()
@@ -82,7 +90,7 @@ func (s *session) connect(ctx context.Context) (*conn, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	s.conn = c
+	s.conn, c.users = c, 1
 	s.mu.Unlock()
 	s.hub.closing.Add(1)
 	safego.Go("mcp.ended", c.session.Wait, func(error) {
@@ -95,22 +103,50 @@ func (s *session) connect(ctx context.Context) (*conn, error) {
 func (s *session) current() *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.conn != nil {
+		s.conn.users++
+	}
 	return s.conn
+}
+
+// leave makes the next call open another session. This one is closed when its last user releases it: the server may
+// still answer other calls.
+func (s *session) leave(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conn == c {
+		s.conn, s.left = nil, append(s.left, c)
+	}
+}
+
+func (s *session) release(c *conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.users--; c.users == 0 && s.conn != c {
+		s.left = slices.DeleteFunc(s.left, func(l *conn) bool { return l == c })
+		c.close(&s.hub.closing)
+	}
 }
 
 // dropUnlessServerError drops a connection after an error, unless the error is the server's answer.
 func (s *session) dropUnlessServerError(c *conn, err error) {
-	if serverError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case refusalIn(err) != nil:
+		s.leave(c)
+	case serverError(err) == nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded):
 		s.drop(c)
 	}
 }
 
-// drop closes a connection and forgets it; nil means the current one.
+// drop closes a connection and forgets it; nil means the current one and those that were left.
 func (s *session) drop(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c == nil {
 		c = s.conn
+		for _, l := range s.left {
+			l.close(&s.hub.closing)
+		}
 	}
 	if c == nil {
 		return

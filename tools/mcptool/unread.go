@@ -22,6 +22,7 @@ type refusedRequest struct {
 	status           int
 	wait             time.Duration // the pause that the server demands; 0: none
 	isSessionUnknown bool          // the server no longer knows the session
+	mayBeForgotten   bool          // it may be the session that the server refuses; a new one tells
 	text             string
 }
 
@@ -58,8 +59,11 @@ func (c *conn) refusalOf(r *http.Response, method string) error {
 		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
 	}
-	u.isSessionUnknown = r.Request.Header.Get(headerSession) != "" && (u.status == http.StatusNotFound ||
-		u.status == http.StatusBadRequest && aboutSession.Match(body))
+	if r.Request.Header.Get(headerSession) != "" {
+		u.isSessionUnknown = u.status == http.StatusNotFound ||
+			u.status == http.StatusBadRequest && aboutSession.Match(body)
+		u.mayBeForgotten = u.status == http.StatusGone || u.status == http.StatusUnauthorized
+	}
 	if !slices.Contains(reportedMethods, method) && !u.isLater() && !u.isMendable() {
 		r.Body = &pieces{Closer: r.Body, rest: body, err: io.EOF}
 		return nil
