@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -62,6 +64,11 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 	for {
 		line, err := readLine(in)
 		text := bytes.TrimSpace(bytes.TrimPrefix(line, byteOrderMark))
+		at := answerBegin.FindIndex(text)
+		if at != nil && at[0] > 0 && !isMessage(text) && isWholeAnswer(text[at[0]:]) {
+			_, _ = p.stderr.Write(append(text[:at[0]:at[0]], '\n'))
+			text = text[at[0]:]
+		}
 		var lines []byte
 		for _, message := range messagesIn(text) {
 			if isMessage(message) {
@@ -82,6 +89,11 @@ func (p *programTransport) nextLine(in *bufio.Reader) ([]byte, error) {
 		}
 	}
 }
+
+// answerBegin finds where an answer may begin in a line that begins with other text, such as a progress bar.
+var answerBegin = regexp.MustCompile(`\{\s*"(?:jsonrpc|id|result|error)"\s*:`)
+
+func isWholeAnswer(text []byte) bool { return json.Valid(text) && isMessage(text) && isAnswer(text) }
 
 func readLine(in *bufio.Reader) (line []byte, err error) {
 	for {

@@ -378,11 +378,16 @@ func TestALineOfALogIsNoAnswer(t *testing.T) {
 		`{"jsonrpc": "2.0", "id": ID, "level": "info"}`,
 		`{"level": "debug", "sent": {"jsonrpc": "2.0", "id": ID, "result": {"content": []}}}`,
 		`[{"id": ID, "level": "info"}]`,
+		`looking for {"id": ID, "result": {}} now`,
 	} {
 		h, s := oddServer(t, "", log+"\n"+answer)
 		if v, err := callOf(t, h, s, "odd", `{}`); err != nil || string(jsonval.Encode(v)) != `{"n":1}` {
 			t.Errorf("%s: %v, %v", log, v, err)
 		}
+	}
+	h, s := oddServer(t, "", "looking for {it} ... 100% "+answer)
+	if v, err := callOf(t, h, s, "odd", `{}`); err != nil || string(jsonval.Encode(v)) != `{"n":1}` {
+		t.Errorf("behind other text: %v, %v", v, err)
 	}
 }
 
