@@ -280,6 +280,12 @@ func failureIn(m map[string]json.RawMessage) json.RawMessage {
 			"code": m["error_code"], "type": m["error_type"], "message": json.RawMessage(text)})
 		return failure
 	}
+	var groq struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(m["x_groq"], &groq) == nil && groq.Error != nil && !isEmptyError(groq.Error) {
+		return groq.Error
+	}
 	var choices []struct {
 		Error        json.RawMessage `json:"error"`
 		FinishReason string          `json:"finish_reason"`

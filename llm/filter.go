@@ -113,13 +113,14 @@ var (
 	// thoughtsBegin are the marks at the beginning of thoughts. The templates of some LLMs put these marks into the
 	// prompt.
 	thoughtsBegin = []string{"<think>", "<thinking>", "<thought>", "<reasoning>", "<seed:think>", "[THINK]", "◁think▷",
-		"<|channel|>", "<|channel>", "<|start|>"}
+		"<|channel|>", "<|channel>", "<|start|>", "<|START_THINKING|>", "<|inner_prefix|>"}
 	// thoughtsEnd finds the end of thoughts, and with gpt-oss also the beginning of the reply: its channels, with or
 	// without their marks.
 	thoughtsEnd = regexp.MustCompile(`</(?:think|thinking|thought|reasoning|seed:think)>|\[/THINK\]|◁/think▷|<channel\|>|` +
+		`<\|END_THINKING\|>|<\|inner_suffix\|>|` +
 		`<\|channel\|>\s*(?:final|commentary)\b[^{}]{0,100}?<\|message\|>|assistantfinal`)
-	// answerMarks are the marks that GLM, Hunyuan and Granite write between their thoughts and the reply.
-	answerMarks = []string{"<|begin_of_box|>", "<answer>", "<response>"}
+	// answerMarks are the marks that GLM, Hunyuan, Granite and Command write between their thoughts and the reply.
+	answerMarks = []string{"<|begin_of_box|>", "<answer>", "<response>", "<|START_RESPONSE|>"}
 )
 
 // skipPreamble drops text until the opening brace. The brace may follow white space, thoughts, and a Markdown fence

@@ -61,6 +61,11 @@ func TestWhatLLMsPutBeforeAReplyIsTakenOff(t *testing.T) {
 		"<|channel>thought\n{no}<channel|>{18}": `{18}`, "<think>{a}</think>\n<think>{b}</think>{19}": `{19}`,
 		"<|start|>assistant<|channel|>commentary to=functions.solution <|constrain|>json<|message|>{20}<|call|>": `{20}<|call|>`,
 		"<|channel|>commentary<|message|>I call {it}.<|end|><|start|>assistant<|channel|>final<|message|>{21}":   `{21}`,
+		// Command and Apertus.
+		"<|START_THINKING|>{no}<|END_THINKING|><|START_RESPONSE|>{26}<|END_RESPONSE|>": `{26}<|END_RESPONSE|>`,
+		"I see {it}.<|END_THINKING|>\n<|START_RESPONSE|>```json\n{27}":                 `{27}`,
+		"<|START_RESPONSE|>{28}":                                    `{28}`,
+		"<|inner_prefix|>{no}<|inner_suffix|>{29}<|assistant_end|>": `{29}<|assistant_end|>`,
 		// What stands around an answer, and not in thoughts about it.
 		"<|begin_of_box|>{22}": `{22}`, "<think>{no}</think>\n<answer>\n{23}</answer>": `{23}</answer>`,
 		"<response>{24}": `{24}`, "<think><answer>{no}</think>{25}": `{25}`,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,6 @@ func parseServerError(body []byte) *serverError {
 	if d.Decode(&v) != nil || d.More() {
 		v = nil
 	}
-	e.wait = min(retryafter.InError(v, time.Now()), time.Hour)
 	switch v := innerError(v).(type) {
 	case map[string]any:
 		e.message = wordsOf(v)
@@ -80,7 +80,23 @@ func parseServerError(body []byte) *serverError {
 	case nil:
 		e.message = e.raw
 	}
+	e.wait = min(cmp.Or(retryafter.InError(v, time.Now()), waitIn(e.message)), time.Hour)
 	return e
+}
+
+// waitSentence finds how Azure and OpenAI say in their text when to ask again.
+var waitSentence = regexp.MustCompile(`(?i)(?:retry|try again) (?:after|in) ` +
+	`((?:\d+(?:\.\d+)?(?:h|ms|m|s))+|\d+(?:\.\d+)? ?(?:millisecond|second|minute)s?)\b`)
+
+// waitIn reads the wait in the text of an error; 0 if it names none.
+func waitIn(text string) time.Duration {
+	found := waitSentence.FindStringSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	short := strings.NewReplacer(" ", "", "milliseconds", "ms", "millisecond", "ms", "seconds", "s", "second", "s",
+		"minutes", "m", "minute", "m")
+	return retryafter.Parse(short.Replace(strings.ToLower(found[1])), time.Now())
 }
 
 // wordsOf returns the message in a server's error.

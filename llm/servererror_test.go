@@ -146,6 +146,10 @@ func TestAServersErrorIsReadInEveryFormItComesIn(t *testing.T) {
 		"an event that is no JSON": {streaming("data: {\"choices\":[{\"logprobs\":[-Infinity]}]}\n\n"),
 			"gives no reply: an event is no JSON: ", true},
 		"an event that is a sentence": {streaming("data: no GPU is left\n\n"), ": no GPU is left", true},
+		"Groq, in a stream": {streaming(chunks(`{"choices":[{"delta":{},"finish_reason":"error"}],` +
+			`"x_groq":{"id":"req_1","error":"over capacity"}}`)), "answered 500: over capacity", true},
+		"Groq, in a stream, an object": {streaming(chunks(`{"choices":[],"x_groq":{"error":{"message":"slow down",` +
+			`"type":"tokens","code":"rate_limit_exceeded"}}}`)), "answered 429: slow down", true},
 		"MiniMax, in a stream": {streaming(chunks(`{"id":"x","base_resp":{"status_code":1002,"status_msg":"rate limit"}}`)),
 			"answered 500: rate limit", true},
 		"Anthropic's own interface": {refusing(200, `{"type":"message","content":[{"type":"text","text":"hi"}]}`),
@@ -193,6 +197,18 @@ func TestTheServerSaysWhenToAskAgain(t *testing.T) {
 		})
 		if d := refused(t, err).RetryAfter; d < row.least || d > row.most {
 			t.Errorf("%s: again after %s", name, d)
+		}
+	}
+	for text, want := range map[string]time.Duration{
+		"Please retry after 23 seconds.": 23 * time.Second, "Please retry after 1 second. To": time.Second,
+		"please retry after 250 milliseconds": 250 * time.Millisecond, "Please try again in 7.66s.": 7660 * time.Millisecond,
+		"Please try again in 1m30s. Visit": 90 * time.Second, "Try again in 2 minutes": 2 * time.Minute,
+		"Please try again in 6ms.": 6 * time.Millisecond, "Please retry after 86400 seconds.": time.Hour,
+		"retry after some seconds": 0, "Please retry after 23 sectors": 0,
+	} {
+		_, err := replying(t, refusing(429, `{"error":{"code":"429","message":"Over the limit. `+text+`"}}`))
+		if d := refused(t, err).RetryAfter; d != want {
+			t.Errorf("%s: again after %s", text, d)
 		}
 	}
 	const google = `{"error":{"code":429,"message":"slow down","details":[{"retryDelay":"17s"}]}}`
