@@ -2,10 +2,12 @@ package httptool
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -82,7 +84,9 @@ func (a *response) statusError(anyStatus bool, now time.Time) error {
 // unfitError returns the final Error of an answer that cannot be a result.
 func (a *response) unfitError(cause error) *Error {
 	text, err := a.decoded()
-	if err != nil {
+	if c := a.compression(); c != "" {
+		text = c
+	} else if err != nil {
 		text = strings.ToValidUTF8(string(a.body), "\uFFFD")
 	}
 	return &Error{Status: a.status, Body: strings.TrimSpace(text), Err: cause}
@@ -151,18 +155,48 @@ func (a *response) text() (string, error) {
 	return text, nil
 }
 
-// decoded returns the body in UTF-8, converted from the character set that it declares.
+// xmlEncoding finds the character set that an XML document declares.
+var xmlEncoding = regexp.MustCompile(`^<\?xml[^>]*\sencoding=["']([\w.-]+)["']`)
+
+// decoded returns the body in UTF-8, without a byte order mark. It is converted from UTF-16 if it begins with its mark,
+// or else from the character set that its type or, in XML, its first line declares.
 func (a *response) decoded() (string, error) {
+	if c := a.compression(); c != "" {
+		return "", errors.New(c)
+	}
 	_, params, _ := mime.ParseMediaType(a.contentType)
-	body := bytes.TrimPrefix(a.body, []byte("\uFEFF"))
-	if set, err := htmlindex.Get(params["charset"]); err == nil && set != unicode.UTF8 {
+	set, err := htmlindex.Get(params["charset"])
+	isMarked := len(a.body) > 2 &&
+		(bytes.HasPrefix(a.body, []byte("\xff\xfe")) || bytes.HasPrefix(a.body, []byte("\xfe\xff")))
+	declared := xmlEncoding.FindSubmatch(a.body)
+	switch {
+	case isMarked:
+		set, err = unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM), nil
+	case strings.HasPrefix(strings.ToLower(params["charset"]), "utf-16") && isText(a.body):
+		set = unicode.UTF8 // it cannot be both
+	case declared != nil && params["charset"] == "" && !isText(a.body):
+		set, err = htmlindex.Get(string(declared[1]))
+	}
+	if err == nil && set != unicode.UTF8 {
 		decoded, err := set.NewDecoder().Bytes(a.body)
-		if err == nil && !bytes.ContainsRune(decoded, utf8.RuneError) { // otherwise the body is in another set
-			return string(decoded), nil
+		if err == nil && isText(decoded) && !bytes.ContainsRune(decoded, utf8.RuneError) { // else it is in another set
+			return string(bytes.TrimPrefix(decoded, []byte("\uFEFF"))), nil
 		}
 	}
-	if !utf8.Valid(body) || bytes.IndexByte(body, 0) >= 0 {
+	if !isText(a.body) {
 		return "", fmt.Errorf("the answer is not text (%s)", a.contentType)
 	}
-	return string(body), nil
+	return string(bytes.TrimPrefix(a.body, []byte("\uFEFF"))), nil
+}
+
+func isText(body []byte) bool { return utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 }
+
+// compression says that the body is compressed in a way that nobody has asked for; "" if it is not.
+func (a *response) compression() string {
+	by := a.header.Get("Content-Encoding")
+	if by == "" || by == "identity" || isText(a.body) { // some servers write utf-8 there
+		return ""
+	}
+	return fmt.Sprintf("the answer is compressed in a way that is not read (Content-Encoding: %s): have the server send "+
+		"it as it is, or as gzip", excerpt(by))
 }

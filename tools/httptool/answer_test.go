@@ -56,6 +56,17 @@ func TestAnAnswerIsItsJSONOrItsText(t *testing.T) {
 		{"application/json; charset=iso-8859-1", "{\"a\":\"caf\xe9\"}", `{"a":"café"}`},
 		{"application/json; charset=iso-8859-1", `{"a":"café"}`, `{"a":"café"}`},
 		{"text/plain; charset=utf-16le", "[\x001\x00]\x00", `[1]`},
+		{"text/plain; charset=utf-16", "\xff\xfea\x00", `"a"`},
+		{"text/plain; charset=utf-16", "\xfe\xff\x00a", `"a"`}, // by its mark, not as it says
+		{"text/plain", "\xff\xfe\xfc\x00", `"ü"`},
+		{"application/json", "\xff\xfe[\x001\x00]\x00", `[1]`},
+		{"application/json; charset=utf-16be", "\x00[\x001\x00]", `[1]`},
+		{"application/xml", "\xfe\xff\x00<\x00a\x00/\x00>", `"\u003ca/\u003e"`},
+		{"application/xml", `<a n="1">b</a>`, `"\u003ca n=\"1\"\u003eb\u003c/a\u003e"`},
+		{"text/xml; charset=utf-16", `<?xml version="1.0" encoding="utf-16"?><a>ü</a>`, // .NET says so of UTF-8
+			`"\u003c?xml version=\"1.0\" encoding=\"utf-16\"?\u003e\u003ca\u003eü\u003c/a\u003e"`},
+		{"application/xml", "<?xml version='1.0' encoding='ISO-8859-1'?><a>\xfc</a>",
+			`"\u003c?xml version='1.0' encoding='ISO-8859-1'?\u003e\u003ca\u003eü\u003c/a\u003e"`},
 	} {
 		contentType, body = row.contentType, row.body
 		got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
@@ -135,6 +146,30 @@ func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
 		if e := asError(t, err); e.Retry || e.Status != 200 || !strings.Contains(e.Error(), row.want) {
 			t.Errorf("%q: %v, want %q", row.body, e, row.want)
 		}
+	}
+}
+
+func TestACompressedAnswerThatIsNotReadIsNamed(t *testing.T) {
+	t.Parallel()
+	status, encoding, body := 200, "br", "\x0b\x02\x80{\"a\":1}\x03"
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", encoding)
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	})
+	c := client(t, nil, s)
+	for _, status = range []int{200, 400} {
+		for _, encoding = range []string{"br", "zstd"} {
+			_, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k")
+			if e := asError(t, err); e.Retry || !strings.Contains(e.Error(), "(Content-Encoding: "+encoding+"): have the") {
+				t.Errorf("%d: %v", status, e)
+			}
+		}
+	}
+	status, encoding, body = 200, "utf-8", `{"a":1}`
+	if got, err := c.Do(bg, Spec{URL: s.URL}, nil, nil, "k"); err != nil || encoded(t, got) != body {
+		t.Errorf("as it is, and said to be encoded: %v, %v", got, err)
 	}
 }
 
