@@ -54,6 +54,9 @@ func readCSV(file string, data []byte, idea *ideafile.Idea, limit jsonval.PartsL
 	untyped := untypedColumns{}
 	rows, _, ps := readTable(file, data, idea, untyped, limit)
 	ps.Append(untyped.warnings(file)...)
+	if typeLine.Match(data) {
+		ps.Warn(file, "the line #TYPE above the header is left out: it is PowerShell's, and no column's name")
+	}
 	return rows, ps
 }
 
@@ -262,6 +265,10 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 	for n, key := range header {
 		text := quotedNumberText.ReplaceAllString(cells[n], "$1")
 		meta := key == "_instance" || key == "type"
+		c := known.column(kind, key, schemas[kind])
+		if c.isNull(text) {
+			text = ""
+		}
 		if text == "" && (meta || typed) {
 			continue
 		}
@@ -269,7 +276,6 @@ func (r row) fill(header, cells []string, schemas jsonval.Object, untyped untype
 			r.fields[key] = text
 			continue
 		}
-		c := known.column(kind, key, schemas[kind])
 		if len(c.types) == 0 {
 			untyped.see(kind, key, text)
 		}
@@ -400,6 +406,12 @@ func (k knownCells) column(kind, name string, schema any) *knownColumn {
 			jsonval.Object{}}
 	}
 	return k[of]
+}
+
+// isNull reports whether a cell is empty as databases export it: \N, or NULL in a column that has no texts.
+func (c *knownColumn) isNull(text string) bool {
+	return text == `\N` ||
+		strings.EqualFold(text, "NULL") && len(c.types) > 0 && !slices.Contains(c.types, "string")
 }
 
 func (c *knownColumn) cell(text string) (v any, keep bool, err error) {

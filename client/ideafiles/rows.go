@@ -220,6 +220,9 @@ func readLines(file string, data []byte) (rows []row, ps diag.Problems) {
 			return nil, diag.Problems{*problem}
 		}
 		if problem != nil {
+			if before, isComma := bytes.CutSuffix(line, []byte(",")); isComma && json.Valid(before) {
+				problem.Message = "a comma stands behind the row: remove it, or write all rows as a list, [{…}, {…}]"
+			}
 			ps.Append(*problem)
 			continue
 		}
@@ -286,6 +289,9 @@ func readList(file string, data []byte) (rows []row, ps diag.Problems) {
 func listCause(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return "the list of rows has no end: its ] is missing"
+	}
+	if strings.HasPrefix(err.Error(), "invalid character ']'") {
+		return "a comma stands behind the last row: remove it"
 	}
 	return err.Error()
 }

@@ -202,6 +202,8 @@ func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
 		"[{\"a\":1}]\n[{\"a\":2}]": {"rows.jsonl:2", "text after the list of rows"},
 		"[{\"a\":1,\n\n\"b\":}]":   {"rows.jsonl:1", "invalid character"},
 		"[]":                       {"rows.jsonl", "it has no rows"},
+		"[{\"a\":1},\n]":           {"rows.jsonl:1", "a comma stands behind the last row"},
+		"{\"a\":1},\n{\"a\":2}":    {"rows.jsonl:1", "a comma stands behind the row"},
 		"{\n  \"a\": 1,\n \"b\": 2\n}": {"rows.jsonl:1",
 			"an object over several lines: write each row on one line, or all rows as a list"},
 	} {
@@ -381,6 +383,25 @@ func TestWhatProgramsDoToTablesIsReadOrToldOf(t *testing.T) {
 		if len(problems.Errors()) > 0 || len(problems) != 1 {
 			t.Errorf("%q: %v", text, problems)
 		}
+	}
+	const numbers = `{"context":[{"type":"input","schema":{"required":["n"],
+		"properties":{"n":{"type":"number"},"maybe":{"type":["integer","null"]},"note":{"type":"string"}}}}]}`
+	for text, want := range map[string]string{
+		"n,maybe,note,more\n1,\\N,\\N,\\N\n":                                               `{"maybe":null,"more":"","n":1,"note":""}`,
+		"n,maybe,note,more\n1,NULL,NULL,NULL\n":                                            `{"maybe":null,"more":"NULL","n":1,"note":"NULL"}`,
+		"#TYPE System.Management.Automation.PSCustomObject\n\"n\",\"note\"\n\"1\",\"x\"\n": `{"n":1,"note":"x"}`,
+		"\n#TYPE Selected.System.String\r\n\"n\";\"note\"\r\n\"1\";\"x\"\r\n":              `{"n":1,"note":"x"}`,
+	} {
+		wantRows(t, "rows.csv", text, numbers, `{"_instance":"①","input":`+want+`,"type":"input"}`)
+		_, problems := rowsOf(t, "rows.csv", text, numbers)
+		if strings.Contains(text, "#TYPE") {
+			wantProblem(t, problems, "rows.csv", "the line #TYPE above the header is left out")
+		}
+	}
+	for text, place := range map[string]string{"n,note\n1,x\n\\N,x\n": "rows.csv:3 $", "n,note\nNULL,x\n": "rows.csv:2 $",
+		"#TYPE X\nn,note\n1,x\n,x\n": "rows.csv:4 $"} {
+		_, problems := rowsOf(t, "rows.csv", text, numbers)
+		wantProblem(t, problems, place, "missing properties: 'n'")
 	}
 	_, problems := rowsOf(t, "rows.csv", "name,day\n,\n  ,2025-12-31\n,2025-12-31\n", typed)
 	wantProblem(t, problems, "rows.csv:4 $", "missing properties: 'name'")

@@ -116,12 +116,15 @@ var separatorNames = map[rune]string{',': "a comma", ';': "a semicolon", '\t': "
 
 // separatorOf returns the column separator of a CSV file, and its lines from the header on. Excel sets the separator
 // with a first line sep=; otherwise it is the separator in the header, outside quotes: a bar only if there is no other.
-// Empty lines at the beginning, as in reports, are skipped.
+// Empty lines at the beginning, as in reports, are skipped, and so is PowerShell's line above the header.
 func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err error) {
 	first, rest, more := bytes.Cut(text, []byte("\n"))
 	for more && len(bytes.TrimSpace(first)) == 0 {
 		text, skipped = rest, skipped+1
 		first, rest, more = bytes.Cut(text, []byte("\n"))
+	}
+	if more && typeLine.Match(first) {
+		text, skipped = rest, skipped+1
 	}
 	firstLine := strings.Trim(strings.TrimRight(string(first), "\r"), `"`)
 	if len(firstLine) > len("sep=") && strings.EqualFold(firstLine[:len("sep=")], "sep=") {
@@ -163,6 +166,9 @@ func separatorOf(text []byte) (separator rune, lines []byte, skipped int, err er
 		"around the names, or write sep=; (with your separator) in a line above the header",
 		strings.Join(names, " and "))
 }
+
+// typeLine finds the line in which PowerShell's Export-Csv names the type of the rows.
+var typeLine = regexp.MustCompile(`^\s*#TYPE \S`)
 
 // checkTable refuses a table with more cells than its limit, or a row with more cells than a spreadsheet has columns,
 // before anything is read. line is the line of that row; 0: no row is too long. Quotes count as in encoding/csv, which
