@@ -180,7 +180,10 @@ func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 	pay := func(when string) string {
 		return `"pay": {"type": "object", "properties": {"amount": {"type": "number"}, "to": {"type": "string"},
 			"kind": {"type": "string", "enum": ["a", "b"]}, "from": {"type": "object", "properties": {"iban": {"type": "string"}},
-			"required": ["iban"]}, "any": {"type": "array", "items": {"type": "string"}}}, "required": ["amount", "to"], "_output": {"type": "string"}, "_approval": {"when": ` + when + `}}`
+			"required": ["iban"]}, "any": {"type": "array", "items": {"type": "string"}}, "lines": {"anyOf": [{"type": "null"},
+			{"type": "array", "items": {"$ref": "#/$defs/line"}}]}, "by": {"anyOf": [{"type": "object", "properties": {"card": {"type": "string"}}},
+			{"type": "object", "properties": {"cash": {"type": "boolean"}}}, {"type": "null"}]}},
+			"$defs": {"line": {"type": "object", "properties": {"sum": {"type": "number"}}}}, "required": ["amount", "to"], "_output": {"type": "string"}, "_approval": {"when": ` + when + `}}`
 	}
 	const noSchema = `it matches every Call, since %s is no keyword of JSON Schema; ` +
 		`want a schema such as {"properties": {"amount": {"exclusiveMinimum": 1000}}}`
@@ -193,8 +196,8 @@ func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 		{`{"properties": {"amuont": {"minimum": 5}}}`,
 			`.when.properties.amuont: the Tool has no parameter "amuont"; did you mean amount?`},
 		{`{"anyOf": [{"properties": {"x": {"const": 1}}}, {"not": {"required": ["y"]}}]}`,
-			`.when.anyOf.not.required: the Tool has no parameter "y"; there are amount, any, from, kind, to` + "\n" +
-				`.when.anyOf.properties.x: the Tool has no parameter "x"; there are amount, any, from, kind, to`},
+			`.when.anyOf.not.required: the Tool has no parameter "y"; there are amount, any, by, from, kind, lines, to` + "\n" +
+				`.when.anyOf.properties.x: the Tool has no parameter "x"; there are amount, any, by, from, kind, lines, to`},
 		{`{"if": {"properties": {"amount": {"minimum": 5}}}, "then": false}`, ""},
 		{`{"if": {"properties": {"amount": {"minimum": 5}}}}`, `.when: ` + alone},
 		{`{"allOf": [{"then": {"required": ["to"]}}]}`, `.when.allOf: ` + alone},
@@ -211,6 +214,14 @@ func TestCheckFindsConditionsThatDoNotSayWhatTheySeemTo(t *testing.T) {
 			`value "1" here: the Tool's schema does not allow it`},
 		{`{"properties": {"from": {"properties": {"ibn": {"const": "x"}}}}}`, `.when.properties.from.properties.ibn: ` +
 			`the parameter has no member "ibn"; did you mean iban?`},
+		{`{"properties": {"lines": {"items": {"properties": {"smu": {"minimum": 5}}}}}}`,
+			`.when.properties.lines.items.properties.smu: the parameter has no member "smu"; there are sum`},
+		{`{"properties": {"lines": {"contains": {"required": ["total"]}}}}`,
+			`.when.properties.lines.contains.required: the parameter has no member "total"; there are sum`},
+		{`{"properties": {"by": {"anyOf": [{"required": ["cash"]}, {"required": ["carb"]}]}}}`,
+			`.when.properties.by.anyOf.required: the parameter has no member "carb"; did you mean card?`},
+		{`{"properties": {"lines": {"items": {"properties": {"sum": {"minimum": 5}}}}, "by": {"required": ["card"]},
+			"any": {"contains": {"const": "x"}}}}`, ""},
 		{`{"allOf": [{"properties": {"from": {"required": ["bic"]}}}]}`, `.when.allOf.properties.from.required: ` +
 			`the parameter has no member "bic"; there are iban`},
 	} {

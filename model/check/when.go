@@ -47,19 +47,65 @@ type whenSubject struct {
 	noMember     string // begins the warning about a name that it does not have
 }
 
-// members lists the names that a value may have; nil: any.
-func (s whenSubject) members() []string {
-	m := jsonval.AsObject(s.schema)
+// members returns the schemas of the members that a value may have, by their names. isOpen reports whether it may have
+// others.
+func (s whenSubject) members() (members jsonval.Object, isOpen bool) {
+	members = jsonval.Object{}
+	return members, s.collectMembers(s.schema, members, maxFollowed)
+}
+
+// maxFollowed bounds how deep the parts of a schema are followed: references may form a circle.
+const maxFollowed = 10
+
+func (s whenSubject) collectMembers(schema any, members jsonval.Object, depth int) (isOpen bool) {
+	schema, _ = jsonschema.ResolveLocalRefs(s.root, schema, "")
+	m := jsonval.AsObject(schema)
+	own := jsonschema.Properties(m)
 	more, isGiven := m["additionalProperties"]
-	if isGiven && more != false || m["patternProperties"] != nil ||
-		slices.ContainsFunc(jsonschema.InPlaceKeywords, func(k string) bool { return m[k] != nil }) {
-		return nil
+	if depth == 0 || len(m) == 0 || isGiven && more != false || m["patternProperties"] != nil {
+		isOpen = true
 	}
-	return jsonval.SortedKeys(jsonschema.Properties(m))
+	for name, member := range own {
+		if other, known := members[name]; known {
+			member = jsonval.Object{"anyOf": []any{other, member}}
+		}
+		members[name] = member
+	}
+	isPlain := true
+	for _, k := range jsonschema.InPlaceKeywords {
+		for _, part := range jsonschema.InPlaceParts(m, k) {
+			if part != nil && k != "not" && depth > 0 {
+				isPlain = false
+				isOpen = s.collectMembers(part, members, depth-1) || isOpen
+			}
+		}
+	}
+	return isOpen || isPlain && len(own) == 0 && slices.Contains(jsonschema.Types(m), "object")
 }
 
 func (s whenSubject) member(name string) whenSubject {
-	schema, _ := jsonschema.ResolveLocalRefs(s.root, jsonschema.Properties(s.schema)[name], "")
+	members, _ := s.members()
+	return s.part(members[name])
+}
+
+// item returns the subject for the items of a list.
+func (s whenSubject) item() whenSubject {
+	var items []any
+	m := jsonval.AsObject(s.schema)
+	for _, list := range slices.Concat([]any{m}, jsonval.AsList(m["anyOf"]), jsonval.AsList(m["oneOf"])) {
+		list, _ = jsonschema.ResolveLocalRefs(s.root, list, "")
+		if of := jsonval.AsObject(list); of["items"] != nil && of["prefixItems"] == nil {
+			items = append(items, of["items"])
+		}
+	}
+	if len(items) != 1 {
+		return s.part(nil)
+	}
+	return s.part(items[0])
+}
+
+func (s whenSubject) part(schema any) whenSubject {
+	schema, _ = jsonschema.ResolveLocalRefs(s.root, schema, "")
 	return whenSubject{s.root, schema, "the parameter has no member"}
 }
 
@@ -76,9 +122,10 @@ func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 		return
 	}
 	c.checkEffects(s, about, path)
-	names := about.members()
+	members, isOpen := about.members()
 	name := func(k, at string) {
-		if len(names) > 0 && !slices.Contains(names, k) {
+		if _, known := members[k]; len(members) > 0 && !isOpen && !known {
+			names := jsonval.SortedKeys(members)
 			c.addWarning(at, "%s %q%s", about.noMember, jsonval.ClipForError(k), diag.DidYouMeanOrListNames(k, names))
 		}
 	}
@@ -96,6 +143,11 @@ func (c *checker) checkCondition(schema any, about whenSubject, path string) {
 	for _, k := range jsonschema.InPlaceKeywords {
 		for _, part := range jsonschema.InPlaceParts(s, k) {
 			c.checkCondition(part, about, path+"."+k)
+		}
+	}
+	for _, k := range []string{"items", "contains", "prefixItems"} {
+		for _, part := range jsonschema.InPlaceParts(s, k) {
+			c.checkCondition(part, about.item(), path+"."+k)
 		}
 	}
 }
