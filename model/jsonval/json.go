@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -19,6 +20,7 @@ type DecodeLimits struct {
 	MaxDepth           int  // of nested objects and arrays; 0: as deep as the stack allows
 	MaxNumberLen       int  // characters of one number; 0: numbers may be of any length and size
 	IntegersFitFloat64 bool // integers too must be in the range of a float64
+	WholeCharacters    bool // half of a character, such as "\ud800", is refused; else it becomes U+FFFD
 }
 
 // DefaultLimits are the bounds of Decode: far above what people write and far below what hurts.
@@ -54,6 +56,11 @@ func decode(data []byte, bounds DecodeLimits, order KeyOrder) (any, error) {
 	if !utf8.Valid(data) {
 		return nil, errors.New("model: decode JSON: not valid UTF-8")
 	}
+	if bounds.WholeCharacters {
+		if at := loneSurrogate(data); at >= 0 {
+			return nil, fmt.Errorf("model: decode JSON: %s at byte %d is half of a character", data[at:at+6], at)
+		}
+	}
 	d := &decoder{Decoder: json.NewDecoder(bytes.NewReader(data)), bounds: bounds, order: order}
 	d.UseNumber()
 	v, err := d.decodeValue()
@@ -64,6 +71,33 @@ func decode(data []byte, bounds DecodeLimits, order KeyOrder) (any, error) {
 		return nil, fmt.Errorf("model: decode JSON: text after the value, at byte %d", d.InputOffset())
 	}
 	return v, nil
+}
+
+// loneSurrogate returns where a JSON text escapes half of a character; -1 if it does not.
+func loneSurrogate(data []byte) int {
+	escaped := func(at int) rune {
+		if at+6 > len(data) || data[at] != '\\' || data[at+1] != 'u' {
+			return 0
+		}
+		unit, _ := strconv.ParseUint(string(data[at+2:at+6]), 16, 16)
+		return rune(unit)
+	}
+	for at := 0; at < len(data); {
+		next := bytes.IndexByte(data[at:], '\\')
+		if next < 0 {
+			break
+		}
+		at += next
+		switch first := escaped(at); {
+		case !utf16.IsSurrogate(first):
+			at += 2
+		case utf16.DecodeRune(first, escaped(at+6)) == utf8.RuneError:
+			return at
+		default:
+			at += 12
+		}
+	}
+	return -1
 }
 
 // DecodeObject is Decode for a value that must be an object.

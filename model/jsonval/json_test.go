@@ -107,6 +107,20 @@ func TestOtherBoundsHoldForDecodeWithin(t *testing.T) {
 	}
 }
 
+func TestHalfACharacterIsFoundInATextAndNotBehindABackslash(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{`"\ud83d\ude00"`: true, `"\\ud800"`: true, `"a\n\u00e4"`: true, `"\\\\"`: true,
+		`"\ud800"`: false, `"\udc00\ud800"`: false, `"\uD83D\u0041"`: false, `{"\\\ud83d": 1}`: false, `"\ud83d\n"`: false} {
+		_, err := jsonval.DecodeWithBounds([]byte(text), jsonval.DecodeLimits{WholeCharacters: true})
+		if (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := jsonval.Decode([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestDecodeObjectWantsAnObject(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{`[]`: "array", `"a"`: "string", `null`: "null", `1`: "number",

@@ -140,7 +140,8 @@ func (a *response) json() (any, error) {
 }
 
 // answerBounds allow deeper values than the engine accepts from LLMs, because servers write them.
-var answerBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
+var answerBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+	WholeCharacters: true}
 
 // decodeJSON is jsonval.DecodeWithBounds, but accepts a byte order mark.
 func decodeJSON(raw []byte) (any, error) {

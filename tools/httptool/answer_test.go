@@ -136,6 +136,7 @@ func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
 		{"application/json", `[` + strings.Repeat("9", 350) + `]`, "out of range"},
 		{"application/json", deep, "nested deeper than 500"},
 		{"application/json", "\"\xff\"", "not valid UTF-8"},
+		{"application/json", `["\ud83d\ude00", "a\\ud800", "\ud83d"]`, `\ud83d at byte 30 is half of a character`},
 		{"image/png", "\x89PNG\xff", "the answer is not text (image/png)"},
 		{"text/plain", "a\x00b", "the answer is not text"},
 		{"text/plain; charset=utf8", "caf\xe9", "the answer is not text"},

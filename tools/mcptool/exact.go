@@ -192,7 +192,8 @@ func withKey(object json.RawMessage, key string, value any) json.RawMessage {
 
 // serverBounds are the bounds for values of servers, as for answers of HTTP tools: servers write deeper values than
 // LLMs.
-var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true}
+var serverBounds = jsonval.DecodeLimits{MaxDepth: 500, MaxNumberLen: 400, IntegersFitFloat64: true,
+	WholeCharacters: true}
 
 // decodeExact reads the object that a server sent, from the _meta that withExact has made.
 func decodeExact(meta mcp.Meta) (jsonval.Object, jsonval.KeyOrder, error) {

@@ -435,6 +435,7 @@ func TestAResultIsReadAsTheServerSaysIt(t *testing.T) {
 		`{"content": [{"type": "text", "text": "no"}], "isError": true}`:    "no",
 		`{"content": [], "structuredContent": {"a": 1}, "isError": "true"}`: `{"a":1}`,
 		`{"content": [], "structuredContent": {"a": 1e400}}`:                `the result cannot be read: `,
+		`{"content": [], "structuredContent": {"a": "\ud800"}}`:             `\ud800 at byte 44 is half of a character`,
 		`null`: `the result cannot be read: it is no JSON object`,
 		`"ok"`: `the result cannot be read: it is no JSON object`,
 	} {
