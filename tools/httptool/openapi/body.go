@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	mediaJSON = "application/json"
-	mediaForm = "application/x-www-form-urlencoded"
+	mediaJSON      = "application/json"
+	mediaJSONPatch = "application/json-patch+json"
+	mediaForm      = "application/x-www-form-urlencoded"
 )
 
 // readBody makes the template of the request's body. If the method sends a body and the operation describes none, the
@@ -76,10 +77,12 @@ func (t *tool) isBodyNeeded(content openapi3.Content) bool {
 	return true
 }
 
-// bestContent returns the content that an HTTP tool sends best, and its key: JSON before a form before a text.
+// bestContent returns the content that an HTTP tool sends best, and its key: JSON before a form before a text, and
+// before a list of changes to JSON.
 func bestContent(content openapi3.Content) (mediaType, key string) {
 	for _, fits := range []func(string) bool{
 		func(s string) bool { return s == mediaJSON },
+		func(s string) bool { return isJSON(s) && s != mediaJSONPatch },
 		isJSON,
 		isAnyType,
 		func(s string) bool { return s == mediaForm },

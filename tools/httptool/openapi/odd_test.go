@@ -78,3 +78,31 @@ func TestOnePartThatCannotBeReadKeepsNoOtherOperationFromBeingUsed(t *testing.T)
 		t.Error(got)
 	}
 }
+
+// Hardly anybody writes quotes around the texts of an enum in YAML. In JSON, some put them around numbers.
+func TestTheValuesOfAnEnumHaveItsType(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		`{type: string, enum: [yes, no, 1, 2.50, true]}`:  `{"enum":["yes","no","1","2.50","true"],"type":"string"}`,
+		`{type: integer, enum: ["1", "2"]}`:               `{"enum":[1,2],"type":"integer"}`,
+		`{type: number, enum: ["9007199254740993", 1]}`:   `{"enum":[9007199254740993,1],"type":"number"}`,
+		`{type: boolean, enum: ["true", "no"]}`:           `{"enum":[true,"no"],"type":"boolean"}`,
+		`{type: [string, "null"], enum: [1, null]}`:       `{"enum":["1",null],"type":["string","null"]}`,
+		`{type: [string, integer], enum: [1, "1"]}`:       `{"enum":[1,"1"],"type":["string","integer"]}`,
+		`{enum: [1, yes]}`:                                `{"enum":[1,"yes"]}`,
+		`{type: array, items: {type: string, enum: [1]}}`: `{"items":{"enum":["1"],"type":"string"},"type":"array"}`,
+	} {
+		r, err := openapi.Import([]byte(`
+openapi: 3.1.0
+info: {title: t, version: "1"}
+servers: [{url: "https://h.example"}]
+paths: {/x: {get: {operationId: x, parameters: [{name: a, in: query, schema: `+written+`}], responses: {200: {description: d}}}}}
+`), openapi.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := encoded(r.Tools["x"].(map[string]any)["properties"].(map[string]any)["a"]); got != want {
+			t.Errorf("%s: %s, want %s", written, got, want)
+		}
+	}
+}

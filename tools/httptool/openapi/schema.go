@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -280,10 +281,37 @@ func (c *converter) convertKeywords(m jsonval.Object) jsonval.Object {
 		}
 	}
 	dropDuplicateRequired(out)
+	if values, isList := out["enum"].([]any); isList {
+		types := jsonschema.Types(out)
+		out["enum"] = jsonval.Map(values, func(v any) any { return asType(v, types) })
+	}
 	jsonschema.RewriteForNewestDraft(out, "exclusiveMinimum")
 	jsonschema.RewriteForNewestDraft(out, "exclusiveMaximum")
 	escapeConstant(out)
 	return out
+}
+
+// asType returns the value of one of the types that is written like a value; the value itself if there is none. Hardly
+// anybody writes quotes around the texts of an enum in YAML, and some put them around numbers.
+func asType(v any, types []string) any {
+	fits := func(v any) bool {
+		is := jsonschema.SchemaTypeOf(v)
+		return slices.Contains(types, is) || is == "integer" && slices.Contains(types, "number")
+	}
+	if len(types) == 0 || fits(v) {
+		return v
+	}
+	switch v := v.(type) {
+	case string:
+		if read, err := jsonval.Decode([]byte(v)); err == nil && read != nil && fits(read) {
+			return read
+		}
+	case json.Number, bool:
+		if slices.Contains(types, "string") {
+			return jsonval.EncodeToString(v)
+		}
+	}
+	return v
 }
 
 // dropDuplicateRequired drops repeated names in required, which no validator accepts.
