@@ -25,6 +25,7 @@ type response struct {
 	status      int
 	contentType string
 	header      http.Header
+	location    string // where what was made, or begun, is found
 	body        []byte
 }
 
@@ -43,10 +44,14 @@ func (c *Client) read(resp *http.Response) (*response, error) {
 	if int64(len(body)) > c.maxBytes {
 		return nil, finalErrorf("the answer is over %d bytes", c.maxBytes)
 	}
-	return &response{
+	a := &response{
 		status: resp.StatusCode, contentType: resp.Header.Get("Content-Type"),
 		header: resp.Header, body: body,
-	}, nil
+	}
+	if to, err := resp.Location(); err == nil && (a.status == http.StatusCreated || a.status == http.StatusAccepted) {
+		a.location = to.String()
+	}
+	return a, nil
 }
 
 // readRest reads the rest of a large answer, once the worker has memory for the largest allowed answer.
@@ -93,11 +98,14 @@ func (a *response) unfitError(cause error) *Error {
 }
 
 // value returns the answer's JSON if it is declared as JSON, or is plain text that parses as JSON; or else its text. An
-// empty answer is nil. If the answer is not declared as JSON, firstFit may choose the other reading: the text 12 where
-// a text is wanted, or JSON that is declared as HTML.
+// empty answer is nil, or its location where that fits better. If the answer is not declared as JSON, firstFit may
+// choose the other reading: the text 12 where a text is wanted, or JSON that is declared as HTML.
 func (a *response) value(firstFit func(readings ...any) any) (any, error) {
 	mediaType, _, _ := mime.ParseMediaType(a.contentType)
 	if len(bytes.TrimSpace(a.body)) == 0 {
+		if a.location != "" {
+			return firstFit(nil, a.location, jsonval.Object{"location": a.location}), nil
+		}
 		if strings.HasPrefix(mediaType, "text/") {
 			return firstFit(nil, string(a.body)), nil
 		}
@@ -198,6 +206,6 @@ func (a *response) compression() string {
 	if by == "" || by == "identity" || isText(a.body) { // some servers write utf-8 there
 		return ""
 	}
-	return fmt.Sprintf("the answer is compressed in a way that is not read (Content-Encoding: %s): have the server send "+
-		"it as it is, or as gzip", excerpt(by))
+	return fmt.Sprintf("the answer is compressed in a way that is not read (Content-Encoding: %s): have the server "+
+		"send it as it is, or as gzip", excerpt(by))
 }

@@ -121,6 +121,35 @@ func TestATextIsReadAsItsToolWantsIt(t *testing.T) {
 	}
 }
 
+func TestAnEmptyAnswerIsItsLocationWhereThatIsWanted(t *testing.T) {
+	t.Parallel()
+	var status int
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "/jobs/7")
+		w.WriteHeader(status)
+	})
+	c := client(t, nil, s)
+	for _, row := range []struct {
+		status       int
+		wanted, want string
+	}{
+		{202, `{"type":"string"}`, `"` + s.URL + `/jobs/7"`},
+		{201, `{"type":"object","required":["location"]}`, `{"location":"` + s.URL + `/jobs/7"}`},
+		{201, `{}`, `null`}, {202, `{"type":["string","null"]}`, `null`}, {204, `{"type":"string"}`, `null`},
+	} {
+		schema, err := jsonschema.CompileSchema(object(t, row.wanted))
+		if err != nil {
+			t.Fatal(err)
+		}
+		status = row.status
+		got, err := c.Run(bg, runner.Input{Spec: map[string]any{"url": s.URL}, IdempotencyKey: "k",
+			Fits: func(v any) bool { return schema.Validate(v) == nil }})
+		if err != nil || encoded(t, got) != row.want {
+			t.Errorf("%d, %s: %s, %v", row.status, row.wanted, encoded(t, got), err)
+		}
+	}
+}
+
 func TestAnAnswerThatIsNeitherJSONNorTextIsAFinalError(t *testing.T) {
 	t.Parallel()
 	var contentType, body string
