@@ -2,8 +2,8 @@
 // value.
 //
 //   - Schema is a compiled schema: Validate and Matches check values against it.
-//   - SubschemaAt finds the part of a schema that describes a path; TypesAt and CompareTypes compare the types that it
-//     allows.
+//   - SubschemaAt finds the part of a schema that describes a path, SubschemasAt all that may check a value there;
+//     TypesAt and CompareTypes compare the types that the one allows.
 //   - InlineRefs and RebaseRefs move a part of a schema to another place with all that it refers to.
 //   - WithoutNulls removes the nulls that strict mode forces for omitted properties.
 //

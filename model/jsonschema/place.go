@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"processidea/model/jsonval"
 )
@@ -58,6 +59,71 @@ func childNode(node jsonval.Object, step string) (part any, under string, closed
 		return more, "/additionalProperties", false
 	}
 	return nil, "", false
+}
+
+// SubschemasAt lists all parts of a schema that may check a value at a path: also those in alternatives and conditions,
+// for keys by pattern and for numbered items. Conditions themselves (`if`, `not`) only choose among values.
+func SubschemasAt(root any, path jsonval.Path) []jsonval.Object {
+	list := withPartsInPlace(root, root, map[string]bool{})
+	for _, step := range path {
+		var below []jsonval.Object
+		followed := map[string]bool{}
+		for _, node := range list {
+			for _, part := range childNodes(node, step) {
+				below = append(below, withPartsInPlace(root, part, followed)...)
+			}
+		}
+		list = below
+	}
+	return list
+}
+
+// withPartsInPlace lists a schema and its parts that may check the same value. followed has the references that were
+// followed before, so that a cycle ends.
+func withPartsInPlace(root, part any, followed map[string]bool) (list []jsonval.Object) {
+	node := jsonval.AsObject(part)
+	if node == nil {
+		return nil
+	}
+	list = append(list, node)
+	if ref := jsonval.AsText(node["$ref"]); strings.HasPrefix(ref, "#") && !followed[ref] {
+		followed[ref] = true
+		target, _ := ResolvePointer(root, ref[1:])
+		list = append(list, withPartsInPlace(root, target, followed)...)
+	}
+	for _, k := range InPlaceKeywords {
+		for _, below := range InPlaceParts(node, k) {
+			if k != "not" && k != "if" {
+				list = append(list, withPartsInPlace(root, below, followed)...)
+			}
+		}
+	}
+	return list
+}
+
+// childNodes lists the parts of a schema node for one key or index.
+func childNodes(node jsonval.Object, step string) (parts []any) {
+	if p, ok := Properties(node)[step]; ok {
+		parts = append(parts, p)
+	}
+	for pattern, p := range jsonval.Sorted(jsonval.AsObject(node["patternProperties"])) {
+		if re, err := regexp.Compile(pattern); err == nil && re.MatchString(step) {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 0 {
+		parts = append(parts, node["additionalProperties"])
+	}
+	if _, err := strconv.Atoi(step); err != nil {
+		return parts
+	}
+	for _, k := range []string{"prefixItems", "items"} { // before draft 2020-12, items may be a list
+		if item, isNumbered := jsonval.ChildValue(jsonval.AsList(node[k]), step); isNumbered {
+			return append(parts, item)
+		}
+		parts = append(parts, node[k])
+	}
+	return parts
 }
 
 // allowsType reports whether a node allows values of a type.

@@ -118,9 +118,9 @@ func CallsFor(palette *ideafile.Palette, token string, calls []ideafile.WrittenC
 
 // scalar is a string, number, boolean or null in a Call that does not come from a Reference.
 type scalar struct {
-	value  any
-	name   string // of the property with the value, or with the list that has it
-	schema jsonval.Object
+	value   any
+	name    string           // of the property with the value, or with the list that has it
+	schemas []jsonval.Object // all parts of the Tool's schema that may check it
 }
 
 // decisionRules select the scalars that are part of a decision. A value by Reference always is part of it, since it
@@ -130,25 +130,18 @@ var decisionRules = []func(scalar) bool{
 	// a number, a boolean, null: an amount or a yes is acted on unchanged; 1 and 1.0 are one number
 	func(l scalar) bool { _, isText := l.value.(string); return !isText },
 	// one of an enum, or a const: the file defines the choices
-	func(l scalar) bool { return anyChoice(l.schema, "enum", "const") },
+	func(l scalar) bool { return l.hasKeyword("enum", "const") },
 	// a format or a pattern: dates, addresses, UUIDs and order numbers are not prose
-	func(l scalar) bool { return anyChoice(l.schema, "format", "pattern") },
+	func(l scalar) bool { return l.hasKeyword("format", "pattern") },
 	// named as an id: it names a thing of the case, written out
 	func(l scalar) bool { return idName.MatchString(l.name) },
 }
 
-// anyChoice reports whether a schema, or one of its alternatives, has one of the keywords.
-func anyChoice(schema jsonval.Object, keywords ...string) bool {
-	if slices.ContainsFunc(keywords, func(k string) bool { return schema[k] != nil }) {
-		return true
-	}
-	for _, choice := range []string{"anyOf", "oneOf", "allOf"} {
-		list := jsonval.AsList(schema[choice])
-		if slices.ContainsFunc(list, func(s any) bool { return anyChoice(jsonval.AsObject(s), keywords...) }) {
-			return true
-		}
-	}
-	return false
+// hasKeyword reports whether a schema of the scalar has one of the keywords.
+func (l scalar) hasKeyword(keywords ...string) bool {
+	return slices.ContainsFunc(l.schemas, func(schema jsonval.Object) bool {
+		return slices.ContainsFunc(keywords, func(k string) bool { return schema[k] != nil })
+	})
 }
 
 var idName = regexp.MustCompile(`(I[dD]s?|_ids?|-id)$|^[iI][dD][sS]?$`)
@@ -308,7 +301,7 @@ func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]
 		}
 		return list, len(list) > 0
 	}
-	l := scalar{value: v, schema: d.schemaAt(at)}
+	l := scalar{value: v, schemas: d.schemasAt(at)}
 	for n := len(at) - 1; n > 0 && l.name == ""; n-- {
 		if _, err := strconv.Atoi(at[n]); err != nil {
 			l.name = at[n]
@@ -317,8 +310,8 @@ func (d comparedCall) decidedPart(at jsonval.Path, v any, references map[string]
 	return v, slices.ContainsFunc(decisionRules, func(decides func(scalar) bool) bool { return decides(l) })
 }
 
-// schemaAt returns the Tool's schema for a place in a Call: in its parameters, or in its result.
-func (d comparedCall) schemaAt(at jsonval.Path) jsonval.Object {
+// schemasAt lists the parts of the Tool's schema for a place in a Call: in its parameters, or in its result.
+func (d comparedCall) schemasAt(at jsonval.Path) []jsonval.Object {
 	if d.tool == nil || len(at) == 0 {
 		return nil
 	}
@@ -326,6 +319,5 @@ func (d comparedCall) schemaAt(at jsonval.Path) jsonval.Object {
 	if at[0] == "output" {
 		root = d.tool.Source["_output"]
 	}
-	found, _ := jsonschema.ResolvePointer(root, jsonschema.SubschemaAt(root, at[1:]).Pointer)
-	return jsonval.AsObject(found)
+	return jsonschema.SubschemasAt(root, at[1:])
 }

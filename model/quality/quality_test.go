@@ -21,8 +21,13 @@ const tools = `{
 			"score": {"type": "number"}, "why": {"type": "string"}}}},
 	"pay": {"type": "object", "properties": {"to": {"type": "string"}, "orderId": {"type": "string"}, "amount": {"type": "number"},
 		"sure": {"type": "boolean"}, "day": {"type": "string", "format": "date"}, "note": {"type": "string"},
-		"order": {"type": "object"}, "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}, "words": {"type": "array", "items": {"type": "string"}}},
-		"$defs": {"tag": {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}}}
+		"order": {"type": "object"}, "deep": {"$ref": "#/$defs/deep"}, "tags": {"type": "array", "items": {"$ref": "#/$defs/tag"}}, "words": {"type": "array", "items": {"type": "string"}}},
+		"$defs": {"tag": {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]}, "way": {"$ref": "#/$defs/tag"},
+			"deep": {"anyOf": [{"type": "null"}, {"allOf": [{"properties": {"one": {"$ref": "#/$defs/way"}}}]},
+				{"oneOf": [{"properties": {"next": {"$ref": "#/$defs/deep"}, "also": {"anyOf": [{"$ref": "#/$defs/way"}, {"$ref": "#/$defs/deep"}]}}}]}],
+				"if": {"properties": {"free": {"enum": ["a"]}}}, "then": {"properties": {"then": {"enum": ["a", "b"]}}},
+				"properties": {"pair": {"prefixItems": [{"type": "string"}, {"enum": ["a", "b"]}], "items": {"const": "a"}},
+					"map": {"patternProperties": {"^k": {"enum": ["a", "b"]}, "^t": {"type": "string"}}, "additionalProperties": {"const": "a"}}}}}}
 }`
 
 // TestTwoAnswersAreComparedByWhatTheyDecide holds the one table of what counts as the same decision.
@@ -51,6 +56,16 @@ func TestTwoAnswersAreComparedByWhatTheyDecide(t *testing.T) {
 		"free text, or none":             {pay + `"note":"a"}`, pay + `"sure":null}`, false},
 		"words in a list":                {pay + `"words":["a"]}`, pay + `"words":["b","c"]}`, false},
 		"a choice in a list":             {pay + `"tags":["a"]}`, pay + `"tags":["b"]}`, true},
+		"an alternative's choice":        {pay + `"deep":{"one":"a"}}`, pay + `"deep":{"one":"b"}}`, true},
+		"a choice in a circle":           {pay + `"deep":{"next":{"next":{"also":"a"}}}}`, pay + `"deep":{"next":{"next":{"also":"b"}}}}`, true},
+		"a choice under a condition":     {pay + `"deep":{"then":"a"}}`, pay + `"deep":{"then":"b"}}`, true},
+		"the condition itself":           {pay + `"deep":{"free":"a"}}`, pay + `"deep":{"free":"b"}}`, false},
+		"a choice in a tuple":            {pay + `"deep":{"pair":["x","a"]}}`, pay + `"deep":{"pair":["x","b"]}}`, true},
+		"a text in a tuple":              {pay + `"deep":{"pair":["x","a"]}}`, pay + `"deep":{"pair":["y","a"]}}`, false},
+		"a const behind a tuple":         {pay + `"deep":{"pair":["x","a","a"]}}`, pay + `"deep":{"pair":["x","a","b"]}}`, true},
+		"a choice by pattern":            {pay + `"deep":{"map":{"k":"a"}}}`, pay + `"deep":{"map":{"k":"b"}}}`, true},
+		"a text by pattern":              {pay + `"deep":{"map":{"t":"a"}}}`, pay + `"deep":{"map":{"t":"b"}}}`, false},
+		"a const for other keys":         {pay + `"deep":{"map":{"x":"a"}}}`, pay + `"deep":{"map":{"x":"b"}}}`, true},
 		"a date":                         {pay + `"day":"2026-01-01"}`, pay + `"day":"2026-01-02"}`, true},
 		"an id written out":              {pay + `"orderId":"A-1"}`, pay + `"orderId":"A-2"}`, true},
 		"an id, and a Reference to it":   {pay + `"to":"†state.order"}`, pay + `"to":"A-1"}`, false},
