@@ -26,7 +26,7 @@ func (a *Activities) PrepareTools(ctx context.Context, idea jsonval.Object,
 		if err != nil {
 			return nil, err
 		}
-		problems.Append(delegate.CheckFiles(read, d.File, files)...)
+		problems.AppendNew(delegate.CheckFiles(read, d.File, files)...)
 		within = readFiles(files)
 	}
 	if errs := problems.Errors(); len(errs) > 0 {

@@ -164,7 +164,7 @@ func (o *StartOptions) read() (*ideafile.Idea, error) {
 		return nil, fmt.Errorf("start process %s %w", o.ID, err)
 	}
 	problems.Append(carried...)
-	problems.Append(delegate.CheckFiles(read, "", o.Delegates)...)
+	problems.AppendNew(delegate.CheckFiles(read, "", o.Delegates)...)
 	switch {
 	case o.undoes:
 		files = nil

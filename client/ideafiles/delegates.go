@@ -29,7 +29,7 @@ func (d *Definition) ReadDelegates(known Tools, problems *diag.Problems) error {
 		return err
 	}
 	d.Delegates = r.files
-	problems.Append(delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
+	problems.AppendNew(delegate.CheckFiles(d.Read, r.ownKey(), d.Delegates)...)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -97,6 +98,15 @@ func (ps *Problems) Append(more ...Problem) {
 		if ps.countRest(p.IsWarning, max(1, p.More)) {
 			p.JSONPath, p.Message = jsonval.Clip(p.JSONPath, maxPath), jsonval.Clip(p.Message, maxMessage)
 			*ps = append(*ps, p)
+		}
+	}
+}
+
+// AppendNew appends the Problems of another list that are not listed yet.
+func (ps *Problems) AppendNew(more ...Problem) {
+	for _, p := range more {
+		if !slices.Contains(*ps, p) {
+			ps.Append(p)
 		}
 	}
 }

@@ -59,7 +59,9 @@ func (m *Message) readInstructionOfFile(path string, ps *diag.Problems) {
 	if content == nil {
 		return
 	}
-	m.Instruction = readInstructionFile(name, content, ps)
+	var own diag.Problems
+	m.Instruction = readInstructionFile(name, content, &own)
+	ps.AppendNew(own...) // another message may name the file, too
 	m.Text = m.Instruction.textFor("")
 }
 
@@ -136,13 +138,28 @@ func (s *InstructionStep) read(source jsonval.Object, at string, ps *diag.Proble
 // warnOfOtherEvidence warns of each name in a `require` that evidence never has: a misspelt name makes the schema hold
 // always, or never.
 func warnOfOtherEvidence(require any, at string, ps *diag.Problems) {
-	names := slices.Concat(jsonval.SortedKeys(jsonschema.Properties(require)), jsonschema.Required(require))
+	names := evidenceNames(require)
 	for n, name := range names {
 		if !slices.Contains(evidenceKeys, name) && slices.Index(names, name) == n {
 			ps.Warn(at, "it is held against state and calls alone, and never finds %q%s", jsonval.ClipForError(name),
 				diag.DidYouMean(name, evidenceKeys))
 		}
 	}
+}
+
+// evidenceNames lists the names that a schema over evidence has for its members, also in alternatives and conditions.
+func evidenceNames(require any) []string {
+	source := jsonval.AsObject(require)
+	if source == nil {
+		return nil
+	}
+	names := slices.Concat(jsonval.SortedKeys(jsonschema.Properties(source)), jsonschema.Required(source))
+	for _, k := range jsonschema.InPlaceKeywords {
+		for _, part := range jsonschema.InPlaceParts(source, k) {
+			names = append(names, evidenceNames(part)...)
+		}
+	}
+	return names
 }
 
 // rejectOtherKeys adds a problem for each key that a part of a file does not have.
@@ -163,7 +180,7 @@ func (i *Idea) checkInstructionTools(m Message, ps *diag.Problems) {
 	for n, s := range m.Instruction.Steps {
 		at := fmt.Sprintf("%s: $.instruction.steps[%d].tools", m.Instruction.File, n)
 		for _, name := range s.Tools {
-			ps.Append(i.ToolProblems(name, at)...)
+			ps.AppendNew(i.ToolProblems(name, at)...)
 		}
 	}
 }
@@ -182,9 +199,10 @@ func StepIDProblems(context []Message) (ps diag.Problems) {
 			own, all := place{m.InstanceToken, s.ID}, place{"", s.ID}
 			for _, file := range slices.Concat(files[own], files[all]) {
 				if file != m.Instruction.File {
-					ps.Add(fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
-						"%s has a step %q too, and the LLM reads steps by their ids: name them apart", file,
-						jsonval.ClipForError(s.ID))
+					ps.AppendNew(diag.Problem{ // another message may name the file, too
+						JSONPath: fmt.Sprintf("%s: $.instruction.steps[%d].id", m.Instruction.File, n),
+						Message: fmt.Sprintf("%s has a step %q too, and the LLM reads steps by their ids: "+
+							"name them apart", file, jsonval.ClipForError(s.ID))})
 				}
 			}
 			files[own] = append(files[own], m.Instruction.File)

@@ -63,6 +63,30 @@ func TestStepsThatNothingChecksAreAWarning(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrongWithAnInstructionIsSaidOnceHoweverManyMessagesNameItsFile(t *testing.T) {
+	t.Parallel()
+	idea := func(steps string, filesAndTokens ...string) string {
+		var messages []string
+		for _, one := range filesAndTokens {
+			file, token, _ := strings.Cut(one, " ")
+			owner := strings.Replace(`"_instance": "`+token+`", `, `"_instance": "", `, "", 1)
+			messages = append(messages, `{"type": "instruction", `+owner+`"file": "`+file+
+				`", "instruction": {"instruction": {"steps": [`+steps+`]}}}`)
+		}
+		return `{"schema": {"tools": {"t": {}}}, "context": [` + strings.Join(messages, ",") + `]}`
+	}
+	const broken = `{"id": "a", "text": "x", "tools": ["u"]}, {"id": "a", "text": "y", "require": {"required": ["call"]}}`
+	if _, ps := ideafile.ParseIdea([]byte(idea(broken, "p.json 1", "p.json 2"))); len(ps) != 3 {
+		t.Errorf("of one file for two: %v", ps)
+	}
+	for _, pair := range [][]string{{"p.json", "q.json"}, {"p.json", "q.json 1", "q.json 2"}} {
+		read := modeltest.IdeaFrom(t, idea(`{"id": "a", "text": "x"}`, pair...))
+		if ps := ideafile.StepIDProblems(read.Context); len(ps) != 1 {
+			t.Errorf("of one id in %v: %v", pair, ps)
+		}
+	}
+}
+
 // A misspelt name makes a require hold always, or never.
 func TestARequireThatSpeaksOfWhatIsNotThereIsAWarning(t *testing.T) {
 	t.Parallel()
@@ -73,7 +97,12 @@ func TestARequireThatSpeaksOfWhatIsNotThereIsAWarning(t *testing.T) {
 		`{"properties": {"call": {}}, "required": ["call"]}`:                never,
 		`{"properties": {"calls": {"minItems": 1}}, "required": ["state"]}`: "",
 		`{"anyOf": [{"properties": {"state": {}}}]}`:                        "",
-		`false`: "",
+		`{"anyOf": [{"required": ["state"]}, {"required": ["call"]}]}`:      never,
+		`{"allOf": [{"oneOf": [{"properties": {"call": {}}}]}]}`:            never,
+		`{"if": {"required": ["call"]}, "then": {"required": ["state"]}}`:   never,
+		`{"if": {"required": ["state"]}, "then": {"required": ["call"]}}`:   never,
+		`{"not": {"required": ["call"]}}`:                                   never,
+		`false`:                                                             "",
 	} {
 		_, ps := ideafile.ParseIdea([]byte(withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", "require": ` + require + `}]}}`)))
 		if got := ps.Error(); len(ps.Errors()) > 0 || got != want {

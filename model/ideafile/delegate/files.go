@@ -265,7 +265,7 @@ func (c *fileChecker) readFile(key string) *ideafile.Idea {
 		if strings.HasPrefix(at, "$") {
 			at = key + ": " + at
 		}
-		c.problems.Add(at, "%s", p.Message)
+		c.problems.AppendNew(diag.Problem{JSONPath: at, Message: p.Message}) // an instruction's file may be named again
 	}
 	if len(errs) > 0 {
 		return nil
