@@ -125,11 +125,11 @@ func (w *promptWriter) writeInstanceStates() {
 // answers, so no instance should have the same place each time. The rules and the palette stay in front, for prompt
 // caches.
 func (w *promptWriter) instanceOrder() []int {
-	asked := quality.AskedFirst
-	if w.Recheck != nil {
-		asked = quality.AskedAgain
+	if w.Recheck == nil {
+		return quality.Order(w.idea.QualitySeed, w.RequestNumber, quality.AskedFirst, len(w.Instances))
 	}
-	return quality.Order(w.idea.QualitySeed, w.RequestNumber, asked, len(w.Instances))
+	return quality.OrderAgain(w.idea.QualitySeed, w.RequestNumber,
+		jsonval.Map(w.Instances, func(one turn.InstanceInput) int { return w.Recheck.Positions[one.Token] }))
 }
 
 // payloadsBesideState lists the payloads of a view except State, by kind.

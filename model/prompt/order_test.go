@@ -9,6 +9,7 @@ import (
 	"processidea/model/jsonschema"
 	"processidea/model/jsonval"
 	"processidea/model/modeltest"
+	"processidea/model/quality"
 	"processidea/model/turn"
 )
 
@@ -27,7 +28,10 @@ func TestInstancesStandInAnOrderByTheSeed(t *testing.T) {
 			input.Instances = append(input.Instances, turn.InstanceInput{Token: token, State: map[string]any{}})
 		}
 		if again {
-			input.Recheck = &turn.Recheck{}
+			input.Recheck = &turn.Recheck{Positions: map[string]int{}}
+			for place, n := range quality.Order(seed, request, quality.AskedFirst, len(input.Instances)) {
+				input.Recheck.Positions[input.Instances[n].Token] = place + 1
+			}
 		}
 		messages := Render(idea, nil, input, nil)
 		for line := range strings.Lines(messages[2].Content) {

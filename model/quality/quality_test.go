@@ -243,6 +243,24 @@ func TestAnOrderIsTheSameForTheSameSeedAndAnotherWhenAskedAgain(t *testing.T) {
 	}
 }
 
+// Two would stand in the same order half of the time.
+func TestInstancesThatAreAskedAboutAgainNeverStandInTheSameOrder(t *testing.T) {
+	t.Parallel()
+	for n := 2; n < 5; n++ {
+		for request := range 100 {
+			first := make([]int, n)
+			for place, of := range quality.Order("s", request, quality.AskedFirst, n) {
+				first[of] = place + 1
+			}
+			again := quality.OrderAgain("s", request, first)
+			places := jsonval.Map(again, func(of int) int { return first[of] })
+			if slices.IsSorted(places) || len(slices.Compact(slices.Sorted(slices.Values(places)))) != n {
+				t.Errorf("request %d: %v", request, places)
+			}
+		}
+	}
+}
+
 func TestTheShareThatIsDrawnIsKeptExactlyHoweverSmallTheRequests(t *testing.T) {
 	t.Parallel()
 	for _, share := range []float64{0.05, 0.5, 0.333, 1} {

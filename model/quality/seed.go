@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,16 @@ func Order(seed string, request, asked, n int) []int {
 	for i := n - 1; i > 0; i-- {
 		j := int(splitMix(&state) % uint64(i+1))
 		order[i], order[j] = order[j], order[i]
+	}
+	return order
+}
+
+// OrderAgain returns the order of the instances in the prompt of a recheck. first has their places in the first prompt:
+// they never stand in that order again.
+func OrderAgain(seed string, request int, first []int) []int {
+	order := Order(seed, request, AskedAgain, len(first))
+	if seed != "" && slices.IsSortedFunc(order, func(a, b int) int { return first[a] - first[b] }) {
+		slices.Reverse(order)
 	}
 	return order
 }

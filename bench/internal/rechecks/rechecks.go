@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 
+	"processidea/model/jsonval"
 	"processidea/model/quality"
 	"processidea/model/turn"
 )
@@ -61,13 +63,10 @@ func (s Shape) simulateProcess(seed string, random *rand.Rand, follows bool) (ta
 		tally, own := tallies[size], fmt.Sprintf("%s/%d", seed, part)
 		drawn := (&quality.Tally{}).Draw(own, 1, n, recheckShare, true)
 		places := quality.Order(own, 1, quality.AskedFirst, n)
-		for again, of := range quality.Order(own, 1, quality.AskedAgain, len(drawn)) {
-			place := 0
-			for place < n && places[place] != drawn[of] {
-				place++
-			}
-			erred := random.Float64() < s.Errs(place+1, n)
-			tally.Add(turn.Comparison{Position: place + 1,
+		positions := jsonval.Map(drawn, func(of int) int { return slices.Index(places, of) + 1 })
+		for again, of := range quality.OrderAgain(own, 1, positions) {
+			erred := random.Float64() < s.Errs(positions[of], n)
+			tally.Add(turn.Comparison{Position: positions[of],
 				Differed: erred != (random.Float64() < s.Errs(again+1, len(drawn)))})
 		}
 		first, again = first+requestTokens(n), again+requestTokens(len(drawn))
