@@ -124,11 +124,13 @@ func (p *InstanceProgress) outputOfCall(c turn.CallReport, call ideafile.Call) a
 	return nil
 }
 
-// unfulfilledForLLM returns the steps that the next Request reports as unfulfilled. It returns none until a Request or
-// a Plan should have fulfilled them, here or in the earlier process.
+// unfulfilledForLLM returns the steps that the next Request reports as unfulfilled: the Request after each time that
+// they kept the instance from settling, so maxMissingRetries times at most, and the first Request after a Plan, an
+// earlier process or an end should have fulfilled them. What the LLM plans in between may still fulfil them.
 func (l *Loop) unfulfilledForLLM(inst *InstanceProgress) []ideafile.StepOutcome {
-	isReopened := inst.ReopenCount > 0 || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
-	if !inst.knowsOfLack() && !isReopened {
+	wasHeldBack := inst.knowsOfLack() && inst.HeldBackRequest == inst.LastPlanningRequest
+	isTakenUp := inst.ReopenReason != "" || inst.LastCoveringRequest == 0 && inst.LastPlanningRequest > 0
+	if !wasHeldBack && !isTakenUp {
 		return nil
 	}
 	return l.unfulfilledSteps(inst)

@@ -126,6 +126,24 @@ func TestAnInstanceThatReachedItsGoalIsToldThreeTimesTooHoweverLongItWaits(t *te
 	s.WantEqual("in the end", s.DescribeInstances(), "① failed, ② working")
 }
 
+// An LLM that plans on and on is told after each time that it had nothing more to plan, and not in every Request.
+func TestWhoIsAskedBeforeItSettlesIsToldOfAStepThreeTimesAtMostHoweverMuchIsPlanned(t *testing.T) {
+	t.Parallel()
+	s := modeltest.NewScenario(t, "", `"config": {"settle": "asked"}, "context": [`+lookFirst+`, {"type": "state", "state": {}}]`)
+	s.ExpectRequest()
+	nothing(s)
+	for round := range 3 {
+		s.WantEqual("told", unfulfilled(s.ExpectRequest()), "look")
+		for n := range 3 {
+			s.ReplyWith(fmt.Sprintf(`{"calls":[{"_tool":"work","x":%d,"_outputPath":"a%d"}],"output":null}`, n, 3*round+n))
+			s.WantEqual("not told again", unfulfilled(s.ExpectRequest()), "")
+		}
+		nothing(s)
+	}
+	s.ExpectStep(loop.StepFinished)
+	s.WantEqual("in the end", s.DescribeInstances()+" "+counts(s), "failed look@1 0/1/0, answer@1 0/0/1")
+}
+
 func TestAnUnfulfilledStepEndsACompletePlanAndHandsAnOptimalOneToTheLLM(t *testing.T) {
 	t.Parallel()
 	for stage, want := range map[string]string{"complete": "failed", "optimal": "working"} {
