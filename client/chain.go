@@ -198,19 +198,24 @@ func (c *Chain) PlanWithStatus(ctx context.Context) (*PlanDrawing, error) {
 	return &PlanDrawing{calls, plangraph.Statuses(calls, latest, nil, undone)}, err
 }
 
-// PlanMessagesOf returns the Calls of an Idea's Plan messages.
+// PlanMessagesOf returns the Calls of an Idea's Plan messages, with what their Tools fix.
 func PlanMessagesOf(idea map[string]any) (calls []any) {
 	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
 	if read == nil {
 		return nil
 	}
 	for _, message := range read.Context {
-		calls = append(calls, ideafile.RawWrittenCalls(message.PlanCalls)...)
+		calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(message.PlanCalls, read.WithFixed))...)
 	}
 	return calls
 }
 
-// SolutionOf returns the Calls of an Idea's solution.
+// SolutionOf returns the Calls of an Idea's solution, with what their Tools fix.
 func SolutionOf(idea map[string]any) []any {
-	return jsonval.AsList(jsonval.At(idea, "solution", "calls"))
+	calls := jsonval.AsList(jsonval.At(idea, "solution", "calls"))
+	if len(calls) == 0 {
+		return nil
+	}
+	read, _ := ideafile.ReadIdeaWithCheckedTools(idea)
+	return ideafile.RawWrittenCalls(jsonval.Map(ideafile.ParseWrittenCalls(calls), read.WithFixed))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"processidea/client/internal/kind"
@@ -27,7 +26,7 @@ type Plan struct {
 	protocol.PlanView
 	// Mermaid is a diagram of the Plan.
 	Mermaid string `json:"mermaid"`
-	// Drawn are the Calls for diagrams: each has the output path that its Tool sets.
+	// Drawn are the Calls for diagrams, with what their Tools fix.
 	Drawn []any `json:"-"`
 	// CallsByTool counts the Calls that would run, once for each instance.
 	CallsByTool []approval.PlanToolCount `json:"callsByTool"`
@@ -86,7 +85,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	}
 	words := p.client.Process(v.Plans[0].Process).Words(ctx)
 	for _, waits := range v.Plans {
-		calls := withOutputPaths(waits.WrittenCalls(), idea)
+		calls := ideafile.RawWrittenCalls(jsonval.Map(waits.WrittenCalls(), idea.WithFixed))
 		plan := Plan{
 			PlanView: waits, CallsByTool: waits.CountByTool(), Averages: past, Drawn: calls,
 			Mermaid: plangraph.RenderMermaid(calls), Edges: plangraph.Edges(calls, plangraph.Labels{}),
@@ -98,22 +97,6 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 		list = append(list, plan)
 	}
 	return list, nil
-}
-
-// withOutputPaths adds to each Call the output path that its Tool sets, if the Idea is known.
-func withOutputPaths(calls []ideafile.WrittenCall, idea *ideafile.Idea) []any {
-	list := ideafile.RawWrittenCalls(calls)
-	for n, w := range calls {
-		if idea == nil || w.RawObject() == nil || w.RawObject()["_outputPath"] != nil {
-			continue
-		}
-		if path, ok := idea.OutputPathOf(w); ok && len(path) > 0 {
-			drawn := maps.Clone(w.RawObject())
-			drawn["_outputPath"] = path.ReferenceText()
-			list[n] = drawn
-		}
-	}
-	return list
 }
 
 // AskedLater is a Call of a Plan about which a person will be asked again before it runs.

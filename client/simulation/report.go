@@ -158,7 +158,7 @@ func (p *Prepared) plan(ctx context.Context, c *client.Client, process string) (
 func (p *Prepared) directPlan() (calls []any) {
 	for _, m := range p.Read.Context {
 		if m.PlanStage != "" {
-			calls = append(calls, ideafile.RawWrittenCalls(m.PlanCalls)...)
+			calls = append(calls, ideafile.RawWrittenCalls(jsonval.Map(m.PlanCalls, p.Read.WithFixed))...)
 		}
 	}
 	return calls

@@ -1,6 +1,7 @@
 package ideafile
 
 import (
+	"maps"
 	"slices"
 
 	"processidea/model/jsonval"
@@ -119,6 +120,32 @@ func (i *Idea) OutputOf(w WrittenCall) (c Call, ok bool) {
 	}
 	f := t.ReadOutputMeta(&c, w.rawObject)
 	return c, f == nil
+}
+
+// WithFixed returns a Call with what its Tool fixes: where and how the result is written, and wired parameters. A
+// broken Call, or one of an unknown Tool or Idea, stays as it is.
+func (i *Idea) WithFixed(w WrittenCall) WrittenCall {
+	if i == nil {
+		return w
+	}
+	output, ok := i.OutputOf(w)
+	if !ok || w.rawObject == nil {
+		return w
+	}
+	tool, m := i.Tool(w.Tool), maps.Clone(w.rawObject)
+	if tool.IsOutputPathAlias("output", m["output"]) {
+		delete(m, "output")
+	}
+	for name, reference := range jsonval.Sorted(tool.WiredParams) {
+		m[name] = reference
+	}
+	if path := output.OutputPath.ReferenceText(); m["_outputPath"] == nil && (path != "" || m["output"] != nil) {
+		m["_outputPath"] = path // even an empty one, so that nobody takes output for it
+	}
+	if output.OutputMethod != "" {
+		m["_outputMethod"] = output.OutputMethod
+	}
+	return ParseWrittenCall(m)
 }
 
 // OutputPathOf is OutputOf for the path alone. It is empty for a Call that is run for its effect.

@@ -151,7 +151,8 @@ func (l *Loop) LatestPlan() []turn.CallCount {
 		if p.Request != latest {
 			continue
 		}
-		c := turn.CallCount{CallID: p.key().ID(""), Written: p.Call, Statuses: map[ideafile.CallStatus]int{}}
+		c := turn.CallCount{CallID: p.key().ID(""), Written: l.Idea.WithFixed(p.Call),
+			Statuses: map[ideafile.CallStatus]int{}}
 		for _, inst := range l.Instances {
 			if status, is := l.statusIn(inst, p); is {
 				c.Statuses[status]++

@@ -3,6 +3,10 @@ package plangraph
 import (
 	"encoding/json"
 	"testing"
+
+	"processidea/model/ideafile"
+	"processidea/model/jsonval"
+	"processidea/model/modeltest"
 )
 
 func TestTheEdgesOfAPlanSayWhatEachCallReadsAndFromWhere(t *testing.T) {
@@ -19,5 +23,24 @@ func TestTheEdgesOfAPlanSayWhatEachCallReadsAndFromWhere(t *testing.T) {
 	}
 	if list := Edges(nil, Labels{}); list == nil || len(list) != 0 {
 		t.Errorf("%v", list)
+	}
+}
+
+// A Tool's designer may fix where and how its result is written, and wire its parameters: the Call says nothing of that.
+func TestWhatToolsFixIsDrawn(t *testing.T) {
+	t.Parallel()
+	idea := modeltest.IdeaFrom(t, `{"schema": {"tools": {
+		"fetch": {"_outputPath": "user", "properties": {"id": {"const": "†input.id"}}},
+		"note": {"_outputPath": "notes", "_outputMethod": "push"},
+		"mail": {"properties": {"to": {"const": "†state.user.mail"}, "output": {"type": "string"}}}}}}`)
+	calls := ideafile.ParseWrittenCalls(callsOf(t, `[{"_tool": "fetch"}, {"_tool": "note"}, {"_tool": "note", "output": "†state.notes"},
+		{"_tool": "mail", "output": "†state.notes"}, {"_tool": "gone", "p": "†state.user"}, 5]`))
+	fixed := ideafile.RawWrittenCalls(jsonval.Map(calls, idea.WithFixed))
+	got, err := json.Marshal(Edges(fixed, Labels{}))
+	want := `[{"to":1,"given":"†input.id","kind":"reads"},{"from":2,"to":4,"paths":"notes","kind":"reads"},` +
+		`{"from":3,"to":4,"paths":"notes","kind":"reads"},{"from":1,"to":4,"paths":"user.mail","kind":"reads"},` +
+		`{"from":1,"to":5,"paths":"user","kind":"reads"}]`
+	if err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
 	}
 }
