@@ -99,14 +99,17 @@ func decidersText(idea *ideafile.Idea) string {
 		diag.FirstNamesAndCount(names))
 }
 
-// finalText names the Tools without an undo, if the file or a Go function declares an undo for any Tool.
+// finalText names the Tools without an undo, if the file or a Go function declares an undo for any Tool. It omits those
+// of which their MCP server says so when the process starts (`readOnlyHint`).
 func finalText(idea *ideafile.Idea, bindings ideafile.ToolBindings) string {
 	var names []string
 	anyDeclared := false
 	for _, t := range idea.Tools {
 		byFunction := bindings[t.Name].Undo
 		anyDeclared = anyDeclared || t.Undo != nil || byFunction != nil && byFunction.Kind == ideafile.UndoByTool
-		if t.UndoUnder(bindings[t.Name]).Kind == ideafile.UndoNever {
+		offered, isMCP := t.MCPToolRef()
+		isUnknown := isMCP && offered.SpecDigest == "" && t.Undo == nil
+		if !isUnknown && t.UndoUnder(bindings[t.Name]).Kind == ideafile.UndoNever {
 			names = append(names, t.Name)
 		}
 	}

@@ -27,7 +27,10 @@ func TestWhatCannotBeTakenBackIsNamedWhoeverDeclaresAnUndo(t *testing.T) {
 			tool["_undo"] = c.undo
 		}
 		idea, problems := ideafile.ReadIdea(jsonval.Object{"schema": jsonval.Object{"tools": jsonval.Object{
-			"mail": jsonval.Object{"type": "object"}, "pay": tool}}})
+			"mail": jsonval.Object{"type": "object"}, "pay": tool,
+			// the server may say that it only reads
+			"look": jsonval.Object{"_activity": jsonval.Object{"mcp": jsonval.Object{"server": "shop"}}}}},
+			"config": jsonval.Object{"mcp": jsonval.Object{"shop": jsonval.Object{"url": "https://shop.example/mcp"}}}})
 		if errs := problems.Errors(); len(errs) > 0 {
 			t.Fatal(name, errs)
 		}
