@@ -56,8 +56,8 @@ func TestStepsThatNothingChecksAreAWarning(t *testing.T) {
 	for content, warns := range map[string]bool{
 		`{"text": "x", "steps": [{"id": "a"}]}`: true, `{"instruction": {"text": "x"}}`: true, `{"rule": "x"}`: false, `"x"`: false,
 	} {
-		_, ps := ideafile.ParseIdea([]byte(strings.Replace(withInstruction(content), `"file": "p.json", `, "", 1)))
-		if len(ps.Errors()) > 0 || strings.Contains(ps.Error(), "nothing checks them") != warns {
+		idea, ps := ideafile.ParseIdea([]byte(strings.Replace(withInstruction(content), `"file": "p.json", `, "", 1)))
+		if len(ps.Errors()) > 0 || len(idea.Context) != 1 || strings.Contains(ps.Error(), "nothing checks them") != warns {
 			t.Errorf("%s: %v", content, ps)
 		}
 	}
@@ -104,9 +104,9 @@ func TestARequireThatSpeaksOfWhatIsNotThereIsAWarning(t *testing.T) {
 		`{"not": {"required": ["call"]}}`:                                   never,
 		`false`:                                                             "",
 	} {
-		_, ps := ideafile.ParseIdea([]byte(withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", "require": ` + require + `}]}}`)))
-		if got := ps.Error(); len(ps.Errors()) > 0 || got != want {
-			t.Errorf("%s: %q", require, got)
+		idea, ps := ideafile.ParseIdea([]byte(withInstruction(`{"instruction": {"steps": [{"id": "a", "text": "x", "require": ` + require + `}]}}`)))
+		if got := ps.Error(); len(ps.Errors()) > 0 || got != want || len(idea.Context) != 1 {
+			t.Errorf("%s: %q, and the instruction counts: %v", require, got, len(idea.Context) == 1)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (i *Idea) readContext(v any, ps *diag.Problems) {
 const longContext = 1000
 
 // ReadMessage reads one Message. Its problems are added to ps, with their places under path; ok is false if there are
-// any.
+// errors among them.
 func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 	source, ok := raw.(jsonval.Object)
 	if !ok {
@@ -109,7 +109,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		return Message{}, false
 	}
 	m := Message{Source: source}
-	problemsBefore := ps.Count()
+	errorsBefore := ps.Errors().Count()
 	m.Type, ok = source["type"].(string)
 	if !ok {
 		ps.Add(path+".type", "a message needs a type: text, input, state, data, plan, instruction or error")
@@ -131,7 +131,7 @@ func ReadMessage(raw any, path string, ps *diag.Problems) (Message, bool) {
 		ps.Add(path+".type", "unknown type %q; there are text, input, state, data, plan, instruction and error",
 			jsonval.Clip(m.Type, 40))
 	}
-	return m, ps.Count() == problemsBefore
+	return m, ps.Errors().Count() == errorsBefore
 }
 
 func (m *Message) readInstanceToken(path string, ps *diag.Problems) {
