@@ -5,7 +5,8 @@
 export GOGC="${GOGC:-400}"
 
 said=$(mktemp -d)
-trap 'rm -rf "$said"' EXIT
+beside= # the group of processes that runs beside the steps, if there is one
+trap '[ -z "$beside" ] || kill -- "-$beside"; rm -rf "$said"' EXIT
 times="$said/times"
 failures="$said/failures"
 touch "$times" "$failures"
@@ -14,22 +15,51 @@ tools="${XDG_CACHE_HOME:-$HOME/.cache}/process-idea"
 # step NAME COMMAND… runs a command, and notes its seconds and what failed. The steps after a failed one run all the same: who mends a
 # change wants to know of everything that it broke.
 step() {
-	local name=$1 begun=$SECONDS status=0
+	local name=$1 begun=$SECONDS status=0 output
 	shift
+	output=$(mktemp "$said/step.XXXXXX") # one for each: two may run at a time
 	echo "== $name"
-	"$@" 2>&1 | tee "$said/step" || status=$?
+	"$@" 2>&1 | tee "$output" || status=$?
 	printf '%6d s  %s\n' $((SECONDS - begun)) "$name" >>"$times"
 	[ "$status" = 0 ] && return
 	{
 		echo "-- $name"
 		grep -E -e '--- FAIL' -e '^FAIL' -e '^ +[a-z_]+_test\.go:[0-9]+: ' -e 'DATA RACE' -e '^panic: ' \
 			-e '^\s+Test[^ ]* \([0-9hms.]+\)$' -e '^[^ ]+\.go:[0-9]+:' \
-			-e 'FALLS SHORT' -e 'DID NOT RUN' "$said/step" | cut -c1-500 || tail -n 5 "$said/step"
+			-e 'FALLS SHORT' -e 'DID NOT RUN' "$output" | cut -c1-500 || tail -n 5 "$output"
 	} >>"$failures"
+}
+
+# beside COMMAND… runs a command of one or more steps beside those that follow, at a lower priority: what computes, beside what waits.
+# There can be one. What it says is printed when it ends, so that no two steps mix their lines.
+beside() {
+	mkdir "$said/beside"
+	touch "$said/beside/times" "$said/beside/failures"
+	set -m # a group of its own, so that the end of the run ends all of it
+	(
+		renice -n 10 -p "$BASHPID" >/dev/null
+		times="$said/beside/times" failures="$said/beside/failures"
+		"$@"
+		exit 0 # its steps have noted what failed
+	) </dev/null >"$said/beside/said" 2>&1 &
+	beside=$!
+	set +m
+}
+
+# joined waits for the command that runs beside, and notes its seconds and what failed in it with those of the other steps.
+joined() {
+	local status=0
+	wait "$beside" || status=$?
+	beside=
+	cat "$said/beside/said"
+	cat "$said/beside/times" >>"$times"
+	cat "$said/beside/failures" >>"$failures"
+	[ "$status" = 0 ] || echo "-- what ran beside the other steps ended early, with status $status" >>"$failures"
 }
 
 # conclude prints the seconds of each step and what failed, and ends with the status of the whole.
 conclude() {
+	[ -z "$beside" ] || joined
 	echo "== seconds"
 	cat "$times"
 	printf '%6d s  %s\n' "$SECONDS" "in all"
