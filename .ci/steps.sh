@@ -30,14 +30,14 @@ step() {
 	} >>"$failures"
 }
 
-# beside COMMAND… runs a command of one or more steps beside those that follow, at a lower priority: what computes, beside what waits.
+# beside COMMAND… runs a command of one or more steps beside those that follow, at the lowest priority: what computes, beside what waits.
 # There can be one. What it says is printed when it ends, so that no two steps mix their lines.
 beside() {
 	mkdir "$said/beside"
 	touch "$said/beside/times" "$said/beside/failures"
 	set -m # a group of its own, so that the end of the run ends all of it
 	(
-		renice -n 10 -p "$BASHPID" >/dev/null
+		renice -n 19 -p "$BASHPID" >/dev/null
 		times="$said/beside/times" failures="$said/beside/failures"
 		"$@"
 		exit 0 # its steps have noted what failed
