@@ -13,6 +13,7 @@ import (
 )
 
 func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing.T) {
+	t.Parallel()
 	list := []Decision{
 		{Kind: Approve, Call: "1.1@①", Digest: "ab", By: "ann", Groups: []string{"finance"}, Reason: "fine"},
 		{Kind: Approve, Call: "1.1@②", By: "ann", Groups: []string{"finance"}, Reason: "fine"},
@@ -41,6 +42,7 @@ func TestWhatManyDecisionsHaveInCommonIsSaidOnceAndNothingIsTakenOver(t *testing
 }
 
 func TestDecisionsThatCannotBeMeantAreNotSent(t *testing.T) {
+	t.Parallel()
 	large := strings.Repeat("x", 60_000)
 	for name, list := range map[string][]Decision{
 		"none": nil, "no reason": {{Kind: Approve, Call: "1.1"}, {Kind: Reject, Call: "1.2"}},
@@ -65,6 +67,7 @@ func TestDecisionsThatCannotBeMeantAreNotSent(t *testing.T) {
 
 // What no instance of the process is meant by is refused here, and the others are sent.
 func TestOnlyDecisionsOnInstancesThatThereAreAreSent(t *testing.T) {
+	t.Parallel()
 	sent := map[string]any{}
 	f := &fakeTemporal{signal: func(_ string, payload map[string]any) error {
 		sent = payload

@@ -13,6 +13,7 @@ import (
 
 // Who decided on a Call may not decide on another in the fork of a fork either, though its own log tells of nothing.
 func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
+	t.Parallel()
 	store := storeOf(t)
 	seal := func(process string, at int, parent string, idea map[string]any, log ...turn.LogEntry) protocol.IdeaRef {
 		t.Helper()
@@ -48,6 +49,7 @@ func TestAForkTellsWhoDecidedOnTheCallsThatItsPoliciesName(t *testing.T) {
 }
 
 func TestAStartSaysWhoStartsTheProcess(t *testing.T) {
+	t.Parallel()
 	c := New(&fakeTemporal{}, "default", storeOf(t))
 	idea := ideaOf(t, `{"context": [{"type": "text", "text": "t"}]}`).Source
 	start, err := c.prepareStart(t.Context(), StartOptions{Idea: idea, By: "ann"})

@@ -9,6 +9,7 @@ import (
 )
 
 func TestAnIDNamesOneProcess(t *testing.T) {
+	t.Parallel()
 	for _, id := range []string{"refund-17", "a b", "v1.2", "%41"} {
 		if err := ValidateID(id); err != nil {
 			t.Errorf("%q is refused: %v", id, err)
@@ -31,6 +32,7 @@ func TestAnIDNamesOneProcess(t *testing.T) {
 }
 
 func TestAnIDThatIsNotASCIIIsAnsweredWithOneThatIs(t *testing.T) {
+	t.Parallel()
 	if err := ValidateID("Größe ①"); err == nil || !strings.Contains(err.Error(), `"Gro-e 1" would do`) {
 		t.Error(err)
 	}

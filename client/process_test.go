@@ -15,6 +15,7 @@ import (
 )
 
 func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
+	t.Parallel()
 	var asked atomic.Int64
 	f := &fakeTemporal{end: make(chan loop.Result, 1)}
 	f.view = func() (any, error) {
@@ -57,6 +58,7 @@ func TestEventsTellChangesSilenceAndTheEnd(t *testing.T) {
 
 // A query is an action that is billed, a description is none.
 func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) {
+	t.Parallel()
 	f := &fakeTemporal{end: make(chan loop.Result, 1)}
 	var asked, atRest, looks atomic.Int64
 	f.view = func() (any, error) {
@@ -85,6 +87,7 @@ func TestAProcessIsAskedWhereItStandsOnlyWhenSomethingHasHappened(t *testing.T) 
 }
 
 func TestEventsEndWithTheirContext(t *testing.T) {
+	t.Parallel()
 	f := &fakeTemporal{end: make(chan loop.Result), down: errors.New("refused")}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -119,6 +122,7 @@ func answering(t *testing.T, became approval.Outcome) *Process {
 }
 
 func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
+	t.Parallel()
 	p := answering(t, approval.Outcome{Became: approval.ActAccepted})
 	if err := p.Pause(t.Context(), By{Name: "ann"}); err != nil {
 		t.Error(err)
@@ -132,6 +136,7 @@ func TestWhatPauseReturnsNilForHasTakenEffect(t *testing.T) {
 
 // A workflow that continues as new while a signal comes in fails its task, and an Update with it.
 func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	f := &fakeTemporal{
 		signal:  func(string, map[string]any) error { return nil },
 		outcome: func(string) approval.Outcome { return approval.Outcome{Became: approval.ActAccepted} },
@@ -143,6 +148,7 @@ func TestAnActWhoseQuestionMeetsATaskThatFailsIsAskedAbout(t *testing.T) {
 }
 
 func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
+	t.Parallel()
 	p := answering(t, approval.Outcome{Became: approval.ActRefused, Reason: "not now"})
 	for signal, err := range map[string]error{
 		"resume":  p.Resume(t.Context(), ideafile.Limits{}, By{}),
@@ -158,6 +164,7 @@ func TestARefusalIsATypedErrorWithItsReason(t *testing.T) {
 }
 
 func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
+	t.Parallel()
 	f := &fakeTemporal{signal: func(string, map[string]any) error { return serviceerror.NewNotFound("it has ended") }}
 	p := f.on(t)
 	for _, err := range []error{p.Pause(t.Context(), By{}),
@@ -169,6 +176,7 @@ func TestASignalToWhatHasEndedIsRefused(t *testing.T) {
 }
 
 func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
+	t.Parallel()
 	r, err := (&fakeTemporal{}).on(t).Snapshot(t.Context())
 	if !errors.Is(err, ErrNoWorker) || r.Status != loop.StatusRunning || r.ProcessID != "p" {
 		t.Errorf("%+v, %v", r, err)
@@ -180,6 +188,7 @@ func TestASnapshotWithoutAWorkerIsTheStatusAlone(t *testing.T) {
 }
 
 func TestWhatIsNoProcessIsNotFound(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []string{"none", protocol.InstanceType} {
 		f := &fakeTemporal{kind: kind}
 		if _, err := f.on(t).client.Attach(t.Context(), "p"); !errors.Is(err, ErrNotFound) {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T) {
+	t.Parallel()
 	digest := func(text string, o StartOptions) string {
 		o.Idea = ideaOf(t, text).Source
 		return o.digest()
@@ -49,6 +50,7 @@ func TestTheDigestIsOfWhatAProcessStartsFromAndNotOfHowItIsWritten(t *testing.T)
 }
 
 func TestAParsedIdeaHasItsParametersInTheFilesOrder(t *testing.T) {
+	t.Parallel()
 	const text = `{"schema": {"tools": {"pay": {"properties": {"to": {}, "amount": {}}}}}, "context": [{"type": "text", "text": "a"}]}`
 	idea, err := ParseIdea([]byte(text))
 	if got := string(jsonval.Encode(jsonval.At(idea, "schema", "tools", "pay", "_order"))); got != `["to","amount"]` {
@@ -62,6 +64,7 @@ func TestAParsedIdeaHasItsParametersInTheFilesOrder(t *testing.T) {
 }
 
 func TestRowsWithGoValuesBecomeInstances(t *testing.T) {
+	t.Parallel()
 	o := StartOptions{
 		Idea:      ideaOf(t, `{"context":[{"type":"state","_instance":"②","a":1}]}`).Source,
 		Instances: []map[string]any{{"n": 1, "list": []string{"x"}}, {"_instance": "x", "n": 2.5}},
@@ -121,6 +124,7 @@ func TestNamedRowsOfAStartGoOnceTheyAreCopied(t *testing.T) {
 
 // Else whoever may start had the chain say that it was forked from whatever process, and verify call it broken.
 func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
+	t.Parallel()
 	const claims = `{"context":[],"meta":{"origin":{"process":"paid","at":1,"digest":"d"},"path":"p"}}`
 	for name, c := range map[string]struct {
 		o     StartOptions
@@ -142,6 +146,7 @@ func TestOnlyAForkSaysWhereItComesFrom(t *testing.T) {
 }
 
 func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
+	t.Parallel()
 	named := map[string]any{"type": "instruction", "file": "p.json"}
 	policy := jsonval.ToJSONValue(map[string]any{"instruction": map[string]any{"text": "Be kind."}})
 	o := StartOptions{Idea: ideaOf(t, `{"context":[{"type":"instruction","file":"p.json"}]}`).Source,
@@ -163,6 +168,7 @@ func TestAStartPutsTheFilesOfInstructionsWhereTheyAreNamed(t *testing.T) {
 }
 
 func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
+	t.Parallel()
 	_, err := ParseIdea([]byte(`{"contxt": [], "context": [{"type": "note"}]}`))
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) || !errors.Is(err, ErrInvalid) || len(invalid.Problems) != 2 {
@@ -178,6 +184,7 @@ func TestAnIdeaThatBreaksItsFormIsRefusedWithEveryProblem(t *testing.T) {
 }
 
 func TestADecisionThatBreaksItsFormIsInvalid(t *testing.T) {
+	t.Parallel()
 	for _, d := range []Decision{
 		{}, {Kind: "allow", Call: "1.1"}, {Kind: Approve}, {Kind: Reject, Call: "1.1"}, {Kind: Amend, Call: "1.1"},
 		{Kind: Replace, Call: "1.1", Value: []any{}},

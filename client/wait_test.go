@@ -7,6 +7,7 @@ import (
 )
 
 func TestAWaitEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	Sleep(t.Context(), time.Nanosecond)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -137,6 +137,7 @@ func TestAProcessBelowThatDoesNotAnswerHidesNoOtherOne(t *testing.T) {
 }
 
 func TestAPausedProcessThatIsHeldUpSaysBoth(t *testing.T) {
+	t.Parallel()
 	v := Status{}
 	v.Error = &diag.Fault{Code: "llm_error", Message: "no LLM is configured"}
 	if got := waitingOf(v); !slices.Equal(got, []string{"no LLM is configured"}) {

@@ -25,6 +25,7 @@ func (c counter) CountWorkflow(context.Context,
 }
 
 func TestAStoreIsBegunOnlyWhereTemporalSaysThatItKnowsNoProcess(t *testing.T) {
+	t.Parallel()
 	unavailable := serviceerror.NewUnavailable("not now")
 	for name, c := range map[string]struct {
 		counter

@@ -33,6 +33,7 @@ func final(code, text string) error {
 }
 
 func TestWhatToolsSaidStandsInNoLogOfWhatIsEncrypted(t *testing.T) {
+	t.Parallel()
 	var said bytes.Buffer
 	l := log.With(redactingLogger{log.NewStructuredLogger(slog.New(slog.NewTextHandler(&said, nil)))}, "first",
 		final("a_code", "hello"))

@@ -184,6 +184,7 @@ func wentWrong(t *testing.T, k *encryption.Keys) *historypb.History {
 }
 
 func TestAWorkflowTaskThatDoesNotOpenFailsAndNeverReachesTheWorker(t *testing.T) {
+	t.Parallel()
 	k1, k2 := keys(t, "k1"), keys(t, "k2")
 	for name, h := range map[string]*historypb.History{
 		"input": started(encrypted(t, k1)), "a claim": started(claimed(t, k1)), "an error": wentWrong(t, k1),
@@ -228,6 +229,7 @@ func TestAWorkflowTaskThatDoesNotOpenFailsAndNeverReachesTheWorker(t *testing.T)
 }
 
 func TestALaterAttemptOfAWorkflowTaskIsLeftToTimeOut(t *testing.T) {
+	t.Parallel()
 	f := &frontend{task: &workflowservice.PollWorkflowTaskQueueResponse{
 		TaskToken: []byte("token"), Attempt: 2, History: started(encrypted(t, keys(t, "k1"))),
 	}}
@@ -239,6 +241,7 @@ func TestALaterAttemptOfAWorkflowTaskIsLeftToTimeOut(t *testing.T) {
 }
 
 func TestAQueryThatDoesNotOpenIsAnsweredWithTheReason(t *testing.T) {
+	t.Parallel()
 	f := &frontend{task: &workflowservice.PollWorkflowTaskQueueResponse{
 		TaskToken: []byte("token"), Query: &querypb.WorkflowQuery{}, History: started(encrypted(t, keys(t, "k1"))),
 	}}
@@ -254,6 +257,7 @@ func TestAQueryThatDoesNotOpenIsAnsweredWithTheReason(t *testing.T) {
 }
 
 func TestAnActivityIsDroppedForAMissingKeyAndForNothingElse(t *testing.T) {
+	t.Parallel()
 	k1, impostor := keys(t, "k1"), keys(t, "k1")
 	for n, row := range []struct {
 		input *commonpb.Payloads
@@ -277,6 +281,7 @@ func TestAnActivityIsDroppedForAMissingKeyAndForNothingElse(t *testing.T) {
 }
 
 func TestAHistoryThatDoesNotOpenIsAnErrorThatNamesTheKey(t *testing.T) {
+	t.Parallel()
 	f := &frontend{history: &workflowservice.GetWorkflowExecutionHistoryResponse{History: wentWrong(t, keys(t, "k1"))}}
 	c, _ := behind(t, f, keys(t, "k2"))
 	_, err := c.GetWorkflowExecutionHistory(t.Context(), &workflowservice.GetWorkflowExecutionHistoryRequest{})
@@ -288,6 +293,7 @@ func TestAHistoryThatDoesNotOpenIsAnErrorThatNamesTheKey(t *testing.T) {
 
 // The wiring: a client's options encrypt what they encode, and errors too.
 func TestAClientsOptionsEncryptValuesAndErrorsWithTheStoresKeys(t *testing.T) {
+	t.Parallel()
 	for _, k := range []*encryption.Keys{nil, keys(t, "k1")} {
 		store, err := blobs.Open(t.Context(), t.TempDir(), blobs.WithKeys(k))
 		if err != nil {

@@ -51,6 +51,7 @@ func (b *busy) QueryWorkflow(context.Context, *workflowservice.QueryWorkflowRequ
 }
 
 func TestWhatTheServerRefusesForTheMomentIsAskedForAgain(t *testing.T) {
+	t.Parallel()
 	limited, err := status.New(codes.ResourceExhausted, "namespace rate limit exceeded").
 		WithDetails(&errordetails.ResourceExhaustedFailure{Cause: enumspb.RESOURCE_EXHAUSTED_CAUSE_RPS_LIMIT})
 	if err != nil {

@@ -19,6 +19,7 @@ func contextOf(t *testing.T, limit time.Duration) (context.Context, context.Canc
 }
 
 func TestPausesGrowToTheLongest(t *testing.T) {
+	t.Parallel()
 	for longest, last := range map[time.Duration]time.Duration{0: DefaultLongestPause, time.Minute: time.Minute,
 		time.Millisecond: time.Millisecond} {
 		p, before := Pauses{Longest: longest}, time.Duration(0)
@@ -41,6 +42,7 @@ func TestPausesGrowToTheLongest(t *testing.T) {
 // All Requests of a worker come again when they are told to. Hours without an answer take as many knocks as one alone
 // would make.
 func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(0)
 		var knocks, through atomic.Int32
@@ -80,6 +82,7 @@ func TestOneRequestKnocksForAllAndTheyGoOnWhenTheServerIsBack(t *testing.T) {
 }
 
 func TestARequestThatHangsKeepsOthersFromKnockingForAPauseOnly(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	c := newCircuit(0)
 	c.recordFailure("", Error{Retry: true}, now, now)
@@ -130,6 +133,7 @@ func TestWhatOpensTheCircuitAndForWhom(t *testing.T) {
 
 // A gateway in front of an LLM answers 200, and says in the answer that the LLM is away: the pauses grow all the same.
 func TestPausesGrowWhereAnAnswerSaysThatTheModelIsAway(t *testing.T) {
+	t.Parallel()
 	for how, answer := range map[string]http.HandlerFunc{
 		"a status":       refusing(503, `{"error": "overloaded"}`),
 		"an answer":      streaming(chunks(`{"error": {"message": "bad gateway", "code": 502}}`)),
@@ -176,6 +180,7 @@ func TestAServerThatTakesARequestAndSendsNothingIsAway(t *testing.T) {
 // A server that is silent for long is away, for whoever asks the same model. What an Idea sets for itself, the time of
 // a Request or of its first byte, holds up no other process.
 func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
+	t.Parallel()
 	for _, silent := range []error{errNoResponse, errNoFirstByte} {
 		for waited, want := range map[time.Duration]bool{longSilence - time.Second: false, longSilence: true} {
 			c := newClient(t, Config{BaseURL: "http://127.0.0.1:1/v1"})
@@ -195,6 +200,7 @@ func TestASilentServerHoldsOthersUpOnlyWhereItHadTime(t *testing.T) {
 
 // A Request that is called off says nothing of the server.
 func TestARequestThatIsCalledOffOpensNothing(t *testing.T) {
+	t.Parallel()
 	c := newClient(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }).config())
 	ctx, cancel := contextOf(t, time.Hour)
 	time.AfterFunc(50*time.Millisecond, cancel)

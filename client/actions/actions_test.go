@@ -34,6 +34,7 @@ func upsert(names ...string) *history.HistoryEvent {
 }
 
 func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
+	t.Parallel()
 	c := NewCounter()
 	started := event(enums.EVENT_TYPE_ACTIVITY_TASK_STARTED)
 	started.Attributes = &history.HistoryEvent_ActivityTaskStartedEventAttributes{ActivityTaskStartedEventAttributes: &history.ActivityTaskStartedEventAttributes{Attempt: 3}}
@@ -66,6 +67,7 @@ func TestActionsAreCountedAsTheyAreBilled(t *testing.T) {
 }
 
 func TestWhatStandsInNoHistoryIsCountedWhereItLeaves(t *testing.T) {
+	t.Parallel()
 	var b Boundary
 	asks := func(kind string) *workflowservice.QueryWorkflowRequest {
 		return &workflowservice.QueryWorkflowRequest{Query: &query.WorkflowQuery{QueryType: kind}}

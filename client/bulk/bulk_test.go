@@ -26,6 +26,7 @@ func waiting(call, tool, params string) client.Approval {
 func asJSON(v any) string { return string(jsonval.Encode(jsonval.ToJSONValue(v))) }
 
 func TestWhatIsAlikeIsSaidOnceAndWhatDiffersStandsInColumns(t *testing.T) {
+	t.Parallel()
 	list := []client.Approval{
 		waiting("1.1@①", "settle",
 			`{"amount": 20, "to": {"iban": "DE1", "name": "Ann"}, "Tool": "x", "to.iban": "DE9"}`),
@@ -48,6 +49,7 @@ func TestWhatIsAlikeIsSaidOnceAndWhatDiffersStandsInColumns(t *testing.T) {
 }
 
 func TestCallsThatWaitForDifferentlyLongAreAlike(t *testing.T) {
+	t.Parallel()
 	list := []client.Approval{waiting("1.1@①", "settle", `{}`), waiting("1.1@②", "settle", `{}`)}
 	for n := range list {
 		at := time.Date(2026, 1, 2, 3, 4, n, 0, time.UTC)
@@ -62,6 +64,7 @@ func TestCallsThatWaitForDifferentlyLongAreAlike(t *testing.T) {
 }
 
 func TestATableTellsAllThatADigestCovers(t *testing.T) {
+	t.Parallel()
 	a := waiting("1.1@①", "settle", `{}`)
 	before := asJSON(bulk.TableOf([]client.Approval{a}))
 	deadline := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -95,6 +98,7 @@ func TestATableTellsAllThatADigestCovers(t *testing.T) {
 }
 
 func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
+	t.Parallel()
 	list := []client.Approval{
 		waiting("1.1@①", "settle", `{"amount": 20}`), waiting("1.1@②", "settle", `{"amount": 30.5}`),
 		waiting("1.2@②", "pay", `{"amount": 20}`), waiting("1.1@a b", "settle", `{}`),
@@ -128,6 +132,7 @@ func TestCallsAreSelectedByToolParametersAndID(t *testing.T) {
 }
 
 func TestDecisionsCarryTheDigestsOfWhatWasShown(t *testing.T) {
+	t.Parallel()
 	made := bulk.Decisions([]client.Approval{waiting("1.1@①", "t", `{}`), waiting("1.1@②", "t", `{}`)},
 		client.Decision{Kind: client.Reject, Reason: "no", By: "ann"})
 	if len(made) != 2 || made[1].Call != "1.1@②" || made[1].Digest != "digest of 1.1@②" ||

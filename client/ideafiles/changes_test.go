@@ -11,6 +11,7 @@ import (
 
 // A fork that names an LLM asks that one alone: also where the Idea had a list of them.
 func TestAForkThatNamesAnLLMAsksNoOther(t *testing.T) {
+	t.Parallel()
 	for given, want := range map[string]string{
 		`{"config":{"llm":[{"model":"a","timeout":"9s"},{"model":"b"}]}}`: `{"config":{"llm":{"model":"new","timeout":"9s"}}}`,
 		`{"config":{"llm":{"model":"a","temperature":0}}}`:                `{"config":{"llm":{"model":"new","temperature":0}}}`,
@@ -29,6 +30,7 @@ func TestAForkThatNamesAnLLMAsksNoOther(t *testing.T) {
 
 // What belongs to the chain is taken from nobody who forks: neither by a file nor by what comes over the wire.
 func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
+	t.Parallel()
 	const kept = `{"meta":{"causedBy":{"①":["eve"]},"decided":[{"by":"sam","call":"1.1"}],"origin":{"at":1},"path":"%s","startedBy":["sam"]}}`
 	for _, meta := range []string{
 		`{"path": "new", "startedBy": [], "decided": [], "causedBy": {}, "origin": {}}`,
@@ -59,6 +61,7 @@ func TestAForkSaysNothingOfWhoStartedOrDecidedBefore(t *testing.T) {
 // A Call that takes another one back uses that one's key: only undo writes such Calls, and a fork keeps those that it
 // finds.
 func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
+	t.Parallel()
 	idea := func(plans ...string) map[string]any {
 		o, err := jsonval.DecodeObject([]byte(`{"context": [` + strings.Join(plans, ", ") + `]}`))
 		if err != nil {
@@ -83,6 +86,7 @@ func TestAForkAddsNoCallThatTakesAnotherBack(t *testing.T) {
 // A fork at the Idea of the last Request makes it again: whom it ended is at work, unless something but the LLM is
 // changed, or the solution is taken over.
 func TestAForkFindsThoseWhomTheLastRequestEndedAtWork(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		changes ideafiles.Changes
 		atWork  bool

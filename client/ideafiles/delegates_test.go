@@ -29,6 +29,7 @@ func withDelegates(t *testing.T, b, c string) string {
 const namesC = `{"schema":{"tools":{"t":{"_delegate":"c.yaml"}}}}`
 
 func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
+	t.Parallel()
 	m := loaded(t, withDelegates(t, namesC, "context: [{type: text, text: deep}]"), "", "")
 	if len(m.Delegates) != 2 || m.Delegates["sub/b.json"] == nil || m.Delegates["sub/c.yaml"] == nil {
 		t.Errorf("carried: %v", m.Delegates)
@@ -43,6 +44,7 @@ func TestDelegatesFilesAreCarriedWithTheProcess(t *testing.T) {
 }
 
 func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ b, c, want string }{
 		"it is missing": {`{"schema":{"tools":{"t":{"_delegate":"none.json"}}}}`, "{}",
 			"sub/b.json: $.schema.tools.t._delegate: the process is started without the file sub/none.json"},
@@ -67,6 +69,7 @@ func TestWhatIsWrongWithDelegatesIsSaidBeforeAnythingStarts(t *testing.T) {
 }
 
 func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
+	t.Parallel()
 	dir := withDelegates(t, namesC, "{}")
 	outside := folder(t, map[string]string{"secret.json": `{"context":[]}`})
 	link := filepath.Join(dir, "sub", "b.json")
@@ -86,6 +89,7 @@ func TestALinkOutOfTheFolderIsNotFollowed(t *testing.T) {
 }
 
 func TestWhatACallGivesADelegateNeedNotBeInItsFile(t *testing.T) {
+	t.Parallel()
 	b := `{"schema":{"tools":{"note":{"type":"object","properties":{"text":{}},"required":["text"]}}},"context":[{"type":"plan","plan":[{"_tool":"note","text":"†input.text"}]}]}`
 	if m := loaded(t, withDelegates(t, b, "{}"), "", ""); !jsonval.Equal(m.Delegates["sub/b.json"], mustDecode(t, b)) {
 		t.Error(m.Delegates)
@@ -102,6 +106,7 @@ func mustDecode(t *testing.T, text string) any {
 }
 
 func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
+	t.Parallel()
 	named := `{"type":"instruction","file":"p.yaml"}`
 	b := `{"context":[` + named + `]}`
 	policy := func(step string) string { return "instruction: {steps: [{id: " + step + ", text: Look.}]}" }
@@ -124,6 +129,7 @@ func TestTheFilesOfInstructionsAreCarriedWhereTheyAreNamed(t *testing.T) {
 }
 
 func TestWhatIsWrongWithInstructionsIsSaidBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ file, text, want string }{
 		"it is missing":     {"none.json", `{}`, "$.context[0].file: the process is started without the file none.json"},
 		"it leads out":      {"../p.json", `{}`, "$.context[0].file: an Idea may only name files in the folder"},

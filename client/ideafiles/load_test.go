@@ -57,6 +57,7 @@ const (
 )
 
 func TestAFolderStandsForItsFiles(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"idea.yaml": "context: [{type: text, text: hello}]", "instances.csv": "a\n1\n2\n", "replies.jsonl": aReply,
 		"other.json": "{",
@@ -68,6 +69,7 @@ func TestAFolderStandsForItsFiles(t *testing.T) {
 }
 
 func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"idea.json": aState, "instances.csv": "a\n1\n", "replies.jsonl": "{",
 		"mine.jsonl": "{\"a\":1}\n{\"a\":2}\n{\"a\":3}", "said.jsonl": aReply,
@@ -79,6 +81,7 @@ func TestWhatAFlagNamesCountsInsteadOfTheFoldersFile(t *testing.T) {
 }
 
 func TestAFolderThatLeavesInDoubtWhatCountsIsRefused(t *testing.T) {
+	t.Parallel()
 	for _, files := range []map[string]string{
 		{},
 		{"idea.json": aState, "idea.yml": "a: 1"},
@@ -91,6 +94,7 @@ func TestAFolderThatLeavesInDoubtWhatCountsIsRefused(t *testing.T) {
 }
 
 func TestAByteOrderMarkIsNoPartOfAFile(t *testing.T) {
+	t.Parallel()
 	const mark = "\ufeff"
 	dir := folder(t, map[string]string{
 		"idea.json": mark + aState, "instances.csv": mark + "_instance,a\nx,1\n", "replies.jsonl": mark + aReply,
@@ -125,6 +129,7 @@ func TestFilesInUTF16AreRead(t *testing.T) {
 }
 
 func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{
 		"idea.json": `{"contxt":[],"config":{"batch":0},"schema":{"tools":{"t":{"type":"object","_activity":"noSuchTool"}}},
 			"context":[{"type":"note"},{"type":"plan","plan":[{"_tool":"nobody"}]}]}`,
@@ -153,6 +158,7 @@ func TestEverythingThatIsWrongWithAnyFileIsSaidAtOnce(t *testing.T) {
 }
 
 func TestWhatIsWrongWithARowIsSaidWithItsFileAndLine(t *testing.T) {
+	t.Parallel()
 	const typed = `{"context":[{"type":"state","schema":{"properties":{"n":{"type":"number"}}}},{"type":"input","schema":{"properties":{"m":{"type":"number"}}}}]}`
 	for rows, want := range map[string][2]string{
 		`{"type":"state","n":1}` + "\n\n" + `{"type":"state","n":"one"}`: {"instances.jsonl:3 $.n",
@@ -174,6 +180,7 @@ func TestWhatIsWrongWithARowIsSaidWithItsFileAndLine(t *testing.T) {
 }
 
 func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *testing.T) {
+	t.Parallel()
 	known := builtins
 	known.OthersPossible = true
 	for name, isError := range map[string]bool{"checkStock": false, "formatTetx": true} {
@@ -187,6 +194,7 @@ func TestAToolThatAWorkerOfOnesOwnMayHaveIsAWarningUnlessItLooksLikeATypo(t *tes
 }
 
 func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
+	t.Parallel()
 	known := builtins
 	known.OtherWorkers = true
 	problems := known.Problems(ideaOf(t,
@@ -199,6 +207,7 @@ func TestAToolThatOnlyARemoteWorkerMayKnowIsAWarning(t *testing.T) {
 
 // Of a complete Plan too, only what depends on the worker's Tools is left to it.
 func TestWhatARemoteWorkerWouldFindAsWellIsAnError(t *testing.T) {
+	t.Parallel()
 	known := builtins
 	known.OtherWorkers = true
 	for place, idea := range map[string]string{
@@ -217,6 +226,7 @@ func TestWhatARemoteWorkerWouldFindAsWellIsAnError(t *testing.T) {
 }
 
 func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"idea.json": aState, "replies.jsonl": "\n"})
 	s, err := Find(dir, "", "")
 	if err != nil {
@@ -227,6 +237,7 @@ func TestAScriptWithoutAReplyIsRefused(t *testing.T) {
 }
 
 func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {
+	t.Parallel()
 	dir := folder(t, map[string]string{"idea.json": aState})
 	for _, s := range []Source{{Idea: filepath.Join(dir, "no.json")},
 		{Idea: filepath.Join(dir, "idea.json"), Instances: dir},
@@ -238,6 +249,7 @@ func TestAFileThatCannotBeReadIsInvalid(t *testing.T) {
 }
 
 func TestAnIdeaBeyondReasonIsRefusedAndNothingPanics(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		`{"a":1e10000000}`, strings.Repeat("[", 100_000), "\xff", `{"meta":{"path":"a","path":"b"}}`, "", "null",
 		"7", `{} {}`,
@@ -251,6 +263,7 @@ func TestAnIdeaBeyondReasonIsRefusedAndNothingPanics(t *testing.T) {
 }
 
 func TestAProcessIsNamedAfterItsFileOrFolder(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a refund")
 	for given, want := range map[string]string{
 		"x/moderation.json": "moderation", "b.c.yaml": "b.c", "plan": "plan", "plan.txt": "plan.txt", ".json": ".json",

@@ -16,6 +16,7 @@ import (
 
 // Everything that is found of a file: by reading it, by binding its Tools and by checking it.
 func TestCheckNamesEachMistakeWithItsCure(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, idea, want string }{
 		{"a condition that requires what the tool lacks",
 			`{"schema":{"tools":{"pay":{"properties":{"amount":{"type":"number"}},"_approval":{"when":{"required":["amout"]}}}}}}`,
@@ -132,6 +133,7 @@ func found(t *testing.T, text string) diag.Problems {
 
 // A payload stands under its kind, under data, or flat.
 func TestAPayloadMayStandUnderData(t *testing.T) {
+	t.Parallel()
 	for _, message := range []string{
 		`{"type":"data","kind":"state","data":{"a":1}}`, `{"type":"data","kind":"state","state":{"a":1}}`,
 		`{"type":"state","data":{"a":1}}`,

@@ -46,11 +46,13 @@ func wantProblem(t *testing.T, problems diag.Problems, path, message string) {
 }
 
 func TestAPlainRowIsTheInputOfAnInstanceNamedInOrder(t *testing.T) {
+	t.Parallel()
 	wantRows(t, "rows.jsonl", "{\"a\":1}\n\n  {\"a\":2}\r\n", noContext,
 		`{"_instance":"①","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"②","input":{"a":2},"type":"input"}`)
 }
 
 func TestARowMayNameItsInstanceAndTheOthersLeaveThatNameOut(t *testing.T) {
+	t.Parallel()
 	wantRows(t, "rows.jsonl", `{"a":1}`+"\n"+`{"_instance":"①","a":2}`+"\n"+`{"_instance":null,"a":3}`, noContext,
 		`{"_instance":"②","input":{"a":1},"type":"input"}`+"\n"+
 			`{"_instance":"①","input":{"a":2},"type":"input"}`+"\n"+
@@ -58,17 +60,20 @@ func TestARowMayNameItsInstanceAndTheOthersLeaveThatNameOut(t *testing.T) {
 }
 
 func TestARowWithATypeIsThatMessage(t *testing.T) {
+	t.Parallel()
 	wantRows(t, "rows.jsonl", `{"type":"state","a":1}`+"\n"+`{"type":"state","_instance":"x","state":{"a":1}}`,
 		noContext,
 		`{"_instance":"①","a":1,"type":"state"}`+"\n"+`{"_instance":"x","state":{"a":1},"type":"state"}`)
 }
 
 func TestAPlainRowsKeysAreNeverTakenForTheMessages(t *testing.T) {
+	t.Parallel()
 	wantRows(t, "rows.jsonl", `{"kind":"x","schema":"y","input":1,"title":"z","type":null}`, noContext,
 		`{"_instance":"①","input":{"input":1,"kind":"x","schema":"y","title":"z","type":null},"type":"input"}`)
 }
 
 func TestARowOfDataThatHasATypeIsRefusedWithTheWayOut(t *testing.T) {
+	t.Parallel()
 	_, problems := rowsOf(t, "rows.jsonl", `{"type":"shoe","size":44}`, noContext)
 	wantProblem(t, problems, "rows.jsonl:1 $.type", `{"type":"input","input":{…}}`)
 	wantRows(t, "rows.jsonl", `{"type":"input","input":{"type":"shoe"}}`, noContext,
@@ -76,6 +81,7 @@ func TestARowOfDataThatHasATypeIsRefusedWithTheWayOut(t *testing.T) {
 }
 
 func TestEveryBadRowIsReportedWithItsLine(t *testing.T) {
+	t.Parallel()
 	_, problems := rowsOf(t, "rows.jsonl",
 		"{\"a\":1,\"a\":2}\n[1]\n{\"b\":1}\n{\"_instance\":\"*\"}\n{\"n\":1e999999}\n{\"_instance\":7}", noContext)
 	wantProblem(t, problems, "rows.jsonl:1", "the key stands twice")
@@ -89,6 +95,7 @@ func TestEveryBadRowIsReportedWithItsLine(t *testing.T) {
 }
 
 func TestAMisspelledInstanceIsNoData(t *testing.T) {
+	t.Parallel()
 	_, problems := rowsOf(t, "rows.jsonl", `{"_instence":"①","a":1}`+"\n"+`{"_id":"x","a":1}`, noContext)
 	wantProblem(t, problems, "rows.jsonl:1 $._instence", "did you mean _instance?")
 	if len(problems) != 1 {
@@ -97,6 +104,7 @@ func TestAMisspelledInstanceIsNoData(t *testing.T) {
 }
 
 func TestAFileWithoutARowIsRefused(t *testing.T) {
+	t.Parallel()
 	for file, text := range map[string]string{"rows.jsonl": "\n \n", "rows.csv": "a,b\n", "empty.csv": "",
 		"blank.csv": "a,b\n,\n , \n"} {
 		_, problems := rowsOf(t, file, text, noContext)
@@ -105,6 +113,7 @@ func TestAFileWithoutARowIsRefused(t *testing.T) {
 }
 
 func TestColumnsAreTextsUnlessTheInputsSchemaSaysOtherwise(t *testing.T) {
+	t.Parallel()
 	typed := `{"context":[{"type":"input","schema":{"type":"object","properties":{
 		"n":{"type":"integer"},"x":{"type":"number"},"ok":{"type":"boolean"},"o":{"type":"object"},"l":{"type":"array"},
 		"s":{"type":"string"},"maybe":{"type":["integer","null"]},"either":{"type":["number","string"]},"z":{"type":"null"}}}}]}`
@@ -171,6 +180,7 @@ func TestAColumnWithAlmostTheNameOfAnInputIsToldOf(t *testing.T) {
 }
 
 func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
+	t.Parallel()
 	wantRows(t, "rows.csv", "_instance,type,text,size\n,,plain,\nx,state,told,\n,state,,7\n",
 		`{"context":[{"type":"state","schema":{"properties":{"size":{"type":"integer"}}}}]}`,
 		`{"_instance":"①","input":{"size":"","text":"plain"},"type":"input"}`+"\n"+
@@ -179,6 +189,7 @@ func TestAColumnForTheTypeMakesOtherMessages(t *testing.T) {
 }
 
 func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string][2]string{
 		"a,b\n1\n": {"rows.csv:2", "the row has more or fewer cells than the header"},
 		"a\n\"1\n2\"\n\n3" + strings.Repeat(",", 20_000): {"rows.csv:5",
@@ -194,6 +205,7 @@ func TestACSVFileThatIsNoTableIsRefusedWithItsLine(t *testing.T) {
 }
 
 func TestAListOfObjectsIsAnInstancesFileToo(t *testing.T) {
+	t.Parallel()
 	wantRows(t, "rows.json", " [\n  {\"a\": 1},\n  {\"a\": 2}\n]\n", noContext,
 		`{"_instance":"①","input":{"a":1},"type":"input"}`+"\n"+`{"_instance":"②","input":{"a":2},"type":"input"}`)
 	for text, want := range map[string][2]string{
@@ -227,6 +239,7 @@ func TestAnObjectAroundTheRowsIsToldOf(t *testing.T) {
 }
 
 func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
+	t.Parallel()
 	_, problems := rowsOf(t, "rows.jsonl", `{"_instance":"x","a":1}`+"\n"+`{"_instance":"y","a":1}`+"\n\n"+
 		`{"_instance":"x","b":2}`, noContext)
 	wantProblem(t, problems, "rows.jsonl:4 $._instance",
@@ -242,6 +255,7 @@ func TestTwoRowsNeverBecomeOneInstance(t *testing.T) {
 }
 
 func TestTypesAreProposedForColumnsThatLookLikeThem(t *testing.T) {
+	t.Parallel()
 	_, problems := rowsOf(t, "rows.csv", "n,ok,zip,name,both\n1.5,TRUE,01234,x,1\n,false,10115,y,true\n", noContext)
 	wantProblem(t, problems, "rows.csv:1",
 		`these columns were read as texts, because the Idea gives them no type: "n" (number), "ok" (boolean). If`)

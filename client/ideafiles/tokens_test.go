@@ -17,6 +17,7 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 }
 
 func TestNamesThatTheFileHasTakenAreLeftOut(t *testing.T) {
+	t.Parallel()
 	names := newNamer(ideaOf(t,
 		`{"context":[{"type":"state","_instance":"②","a":1},{"type":"state","_instance":"x","a":1},{"type":"state","_instance":"4","a":1}]}`))
 	for _, want := range []string{"①", "③", "⑤"} { // 4 is how ④ is typed
@@ -27,6 +28,7 @@ func TestNamesThatTheFileHasTakenAreLeftOut(t *testing.T) {
 }
 
 func TestInstancesStandInTheOrderOfTheirNumbers(t *testing.T) {
+	t.Parallel()
 	in := []string{"①", "⑳", "㉑", "㊿", "51", "100", "a", "b"}
 	for i := range in {
 		for j := range in {

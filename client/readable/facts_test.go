@@ -11,6 +11,7 @@ import (
 )
 
 func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
+	t.Parallel()
 	big := map[string]any{}
 	for n := range 1000 {
 		big[strings.Repeat("k", n+1)] = "v"
@@ -26,6 +27,7 @@ func TestATellerStopsAndSaysHowMuchIsLeft(t *testing.T) {
 }
 
 func TestWhereAValueComesFromIsSaidOfTheWholeOrOfItsParts(t *testing.T) {
+	t.Parallel()
 	from := func(path jsonval.Path, _ any) string {
 		if len(path) > 0 && path[0] == "whole" {
 			return "by one"

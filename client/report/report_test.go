@@ -16,6 +16,7 @@ import (
 )
 
 func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		d           approval.Decision
 		what, proof string
@@ -46,6 +47,7 @@ func TestEachDecisionSaysInWordsWhoTookItAndHowThatIsProved(t *testing.T) {
 }
 
 func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
+	t.Parallel()
 	o := approval.StandingOrder{ID: "small", Tool: "pay", When: map[string]any{"properties": map[string]any{}},
 		Count: 5, Until: time.Now()}
 	all := Decisions([]client.Decided{{Decision: approval.Decision{Kind: "approve", CallID: "1.1"}},
@@ -58,6 +60,7 @@ func TestAStandingOrderSaysWhatItAllows(t *testing.T) {
 }
 
 func TestSignaturesThatNobodyCheckedAreNotSaidToBeRight(t *testing.T) {
+	t.Parallel()
 	for counts, want := range map[proofs.Counts]string{
 		{}: "People decided on no Call.", {Declared: 1}: "decided once", {Signed: 2}: "were not checked",
 		{Signed: 2, Proven: 2}: "Every signature was checked again",
@@ -70,6 +73,7 @@ func TestSignaturesThatNobodyCheckedAreNotSaidToBeRight(t *testing.T) {
 }
 
 func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
+	t.Parallel()
 	idea, problems := ideafile.ReadIdea(modeltest.MustDecodeJSON(`{"schema": {"tools": {}}, "context": [{"type": "state",
 		"state": {},
 		"schema": {"properties": {
@@ -92,6 +96,7 @@ func TestAStateIsReportedAsItsSchemaSaysWithWhatIsForOperators(t *testing.T) {
 }
 
 func TestABrokenRecordIsReportedToo(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	r := &Report{Check: &chain.Report{Broken: []chain.Broken{{At: 3, Item: "i7", Problem: "its digest is another"}}}}
 	err := page.Execute(&b, r)
@@ -101,6 +106,7 @@ func TestABrokenRecordIsReportedToo(t *testing.T) {
 }
 
 func TestANameOfAProcessIsOneWordOfACommandLine(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{"refund-17": "refund-17", "a/1.2@x": "a/1.2@x", "a; rm b": "'a; rm b'",
 		"it's": `'it'\''s'`, "-x": "'-x'"} {
 		if got := quote(name); got != want {

@@ -74,6 +74,7 @@ func code(t *testing.T, l *access.IssuerLogin, a access.Attempt, person string) 
 }
 
 func TestWhoLogsInAtTheIssuerIsWhoItNamesWithTheRightsOfTheirRoles(t *testing.T) {
+	t.Parallel()
 	l, _ := login(t)
 	a := access.NewAttempt("/")
 	back := code(t, l, a, "ann")
@@ -92,6 +93,7 @@ func TestWhoLogsInAtTheIssuerIsWhoItNamesWithTheRightsOfTheirRoles(t *testing.T)
 }
 
 func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
+	t.Parallel()
 	other := access.NewAttempt("/")
 	for name, c := range map[string]struct {
 		change  func(issuertest.Claims)
@@ -148,6 +150,7 @@ func TestALoginCountsForTheAttemptAndTheClientThatBeganItAlone(t *testing.T) {
 }
 
 func TestWhatTheIssuerTellsAtItsUserinfoAloneIsReadThere(t *testing.T) {
+	t.Parallel()
 	l, i := login(t)
 	info := issuertest.Claims{"sub": "ann", "email": "ann@example.com", "email_verified": true,
 		"groups": []string{"finance"}}
@@ -181,6 +184,7 @@ func TestWhatTheIssuerTellsAtItsUserinfoAloneIsReadThere(t *testing.T) {
 }
 
 func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
+	t.Parallel()
 	one, _ := login(t)
 	two, _ := login(t)
 	other, _ := login(t, func(c *access.LoginClient) { c.Secret = "another-secret-of-the-desk" })
@@ -195,6 +199,7 @@ func TestGatewaysOfOneClientTakeEachOthersSessionsAndNoOthers(t *testing.T) {
 }
 
 func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
+	t.Parallel()
 	l, _ := login(t)
 	good := access.LoginClient{ID: "desk", Secret: issuertest.Secret, URL: address}
 	for name, set := range map[string]func(*access.LoginClient){
@@ -214,6 +219,7 @@ func TestAClientThatCannotBeUsedIsRefused(t *testing.T) {
 }
 
 func TestOneLogsOutAtTheIssuerToo(t *testing.T) {
+	t.Parallel()
 	l, i := login(t)
 	to, err := url.Parse(l.End())
 	if err != nil || !strings.HasPrefix(to.String(), i.URL+"/end?") ||

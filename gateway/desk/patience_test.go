@@ -20,6 +20,7 @@ import (
 )
 
 func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
+	t.Parallel()
 	all, release, found := newWorks(1), make(chan struct{}), 0
 	look := func() (int, error) {
 		return findWithinPatience(t.Context(), all, "key", func(_ context.Context, w *work) (int, error) {
@@ -53,6 +54,7 @@ func TestWhatTakesLongIsSaidAtOnceAndIsThereForWhoLooksAgain(t *testing.T) {
 }
 
 func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
+	t.Parallel()
 	all, begun, release := newWorks(1), make(chan struct{}), make(chan struct{})
 	ctx, leave := context.WithCancel(t.Context())
 	went := make(chan error, 1)
@@ -78,6 +80,7 @@ func TestAWorkGoesOnWhenWhoAskedForItHasGone(t *testing.T) {
 }
 
 func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
+	t.Parallel()
 	all, wrong := newWorks(1), errors.New("the store is away")
 	look := func(err error) error {
 		_, got := findWithinPatience(t.Context(), all, "key", func(context.Context, *work) (int, error) { return 0, err })
@@ -96,6 +99,7 @@ func TestAnErrorOfWhatTakesLongIsToldOnceAndTriedAgain(t *testing.T) {
 
 // A page waits for several works one after the other: together they have the patience of one.
 func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
+	t.Parallel()
 	fresh, late := withPatience(t.Context(), time.Now()), withPatience(t.Context(), time.Now().Add(-time.Hour))
 	if left := patienceLeft(fresh); left >= patience {
 		t.Errorf("a page that has begun waits %s", left)
@@ -109,6 +113,7 @@ func TestThePatienceOfAPageIsSharedByAllThatItWaitsFor(t *testing.T) {
 }
 
 func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
+	t.Parallel()
 	d := &Desk{}
 	r := httptest.NewRequest(http.MethodGet, "/desk/processes/x/verify", nil)
 	r = r.WithContext(access.With(r.Context(), &access.Person{Name: "ann"}))
@@ -123,6 +128,7 @@ func TestAPageThatIsUnderWayLooksAgainByItself(t *testing.T) {
 }
 
 func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
+	t.Parallel()
 	d := &Desk{Options: Options{API: &api.API{Options: api.Options{Log: slog.New(slog.DiscardHandler)}}}}
 	// a page that looks again must not act again
 	for method, refresh := range map[string]string{http.MethodGet: "5", http.MethodPost: ""} {
@@ -135,6 +141,7 @@ func TestAPageThatNoWorkerAnsweredLooksAgainByItself(t *testing.T) {
 }
 
 func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
+	t.Parallel()
 	d, release := &Desk{Options: Options{API: api.New(api.Options{Feed: feed.New(nil)})}, workerWorks: newWorks(2)},
 		make(chan struct{})
 	defer close(release)
@@ -153,6 +160,7 @@ func TestWhoHasActedIsNotGivenWhatWasAskedBefore(t *testing.T) {
 }
 
 func TestWhatTakesLongIsReplacedByWhatWasFoundBeforeUntilSomebodyActs(t *testing.T) {
+	t.Parallel()
 	found, err := lru.New[string, any](1)
 	if err != nil {
 		t.Fatal(err)

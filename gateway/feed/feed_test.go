@@ -93,6 +93,7 @@ func kinds(list []Event) string {
 }
 
 func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{now: client.Revision{Run: "0123456789", Events: 3}}
 		go func() {
@@ -126,6 +127,7 @@ func TestEveryChangeIsToldOnceUntilTheEnd(t *testing.T) {
 }
 
 func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{now: client.Revision{Run: "run", Events: 3}}
 		feed := feedOf(f)
@@ -154,6 +156,7 @@ func TestAProcessIsAskedOnceForAllWhoFollowItAndRarelyWhileItRests(t *testing.T)
 }
 
 func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var looks atomic.Int64
 		var all []*fake
@@ -204,6 +207,7 @@ func TestAllWatchersTogetherKeepToANumberOfCalls(t *testing.T) {
 }
 
 func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{now: client.Revision{Run: "run", Events: 1}}
 		feed := feedOf(f)
@@ -237,6 +241,7 @@ func TestWhoIsSlowMissesWhatCameInBetweenAndHoldsNobodyUp(t *testing.T) {
 }
 
 func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
+	t.Parallel()
 	for _, never := range []error{client.ErrNotFound, client.ErrForgotten} {
 		feed := feedOf(&fake{never: never})
 		if _, err := feed.Follow(t.Context(), "p", Cursor{}, true); !errors.Is(err, never) || feed.Watched() != 0 {
@@ -247,6 +252,7 @@ func TestWhatIsNoProcessIsNotFollowed(t *testing.T) {
 
 // A cursor is what a browser sends: it may be of another process, or made up.
 func TestACursorAheadOfItsProcessIsToldWhereThatStands(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{now: client.Revision{Run: "0123456789", Events: 5, Ended: true}, ideas: 2}
 		for _, last := range []string{"3.0123456789.4", "9223372036854775806.x.1", "9223372036854775807.x.1"} {
@@ -261,6 +267,7 @@ func TestACursorAheadOfItsProcessIsToldWhereThatStands(t *testing.T) {
 }
 
 func TestACursorIsReadAsItIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, c := range []Cursor{{}, {3, "0198f2aa", 57, false}, {12, "x", 1, true}} {
 		if got, ok := ParseCursor(c.String()); !ok || got != c {
 			t.Errorf("%v: %v %v", c, got, ok)

@@ -116,6 +116,7 @@ func TestASecretIsStruckOutHoweverItIsWritten(t *testing.T) {
 }
 
 func TestASecretIsStruckOutInLettersOfAnotherCase(t *testing.T) {
+	t.Parallel()
 	const value = `s3cr&t/"Val ue+TAIL`
 	for name, letters := range map[string]string{
 		"capitals": ascii(value, 'a', 'z', 'A'), "small letters": ascii(value, 'A', 'Z', 'a'),

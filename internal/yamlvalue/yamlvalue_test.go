@@ -10,6 +10,7 @@ import (
 )
 
 func TestAYAMLFileMeansTheSameAsJSON(t *testing.T) {
+	t.Parallel()
 	const text = `
 # a comment
 meta: {path: "m", version: 1.10}
@@ -46,6 +47,7 @@ alias: *a
 }
 
 func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]diag.Problem{
 		"a: 1\nb:\n  c: 1\n  c: 2\n":      {JSONPath: "$.b.c", Message: "line 4: the key stands twice"},
 		"a: .inf":                         {JSONPath: "$.a", Message: "line 1: .inf is no number as JSON writes it"},
@@ -75,6 +77,7 @@ func TestWhatJSONCannotSayIsRefusedWithItsPlace(t *testing.T) {
 }
 
 func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"0x1F": "31", "-0x1f": "-31", "0o17": "15", "0b11": "3", "1_000": "1000", "+49": "49", "-.5": "-0.5",
 		".5": "0.5", "5.": "5", "5.e3": "5e3", "+1_0.5_0": "10.50", "9_007_199_254_740_993": "9007199254740993",
@@ -106,6 +109,7 @@ func TestAForeignFileKeepsEveryValueWhateverItsSpelling(t *testing.T) {
 }
 
 func TestAliasesCannotBlowUp(t *testing.T) {
+	t.Parallel()
 	var b strings.Builder
 	b.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
 	for n := '1'; n <= '9'; n++ {

@@ -276,6 +276,7 @@ func TestWhoDecidedOnOneCallMayNotDecideOnTheOtherWhicheverComesFirst(t *testing
 }
 
 func TestWhoRevisedTheInstanceOrChangedTheCallDoesNotDecideOnIt(t *testing.T) {
+	t.Parallel()
 	const who = `{"people": ["ann", "bob"], "notStarter": true}`
 	i := vault(t, who, "")
 	i.SetCausers(policy.Named("ann"))

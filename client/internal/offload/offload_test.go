@@ -29,6 +29,7 @@ func ideaOf(t *testing.T, text string) *ideafile.Idea {
 }
 
 func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
+	t.Parallel()
 	large := strings.Repeat("x", jsonval.LargeValueBytes)
 	idea := ideaOf(t, `{"context":[
 		{"type":"text","text":"t"},
@@ -73,6 +74,7 @@ func TestLargeValuesAreInTheStoreBeforeTheStart(t *testing.T) {
 }
 
 func TestLargeValuesOfPlansRecordsAndSolutionsAreInTheStoreToo(t *testing.T) {
+	t.Parallel()
 	large := strings.Repeat("x", jsonval.LargeValueBytes)
 	call := `{"_tool":"t","big":"` + large + `","looks":{"†blob":{"digest":"x"}}}`
 	idea := ideaOf(t, `{"context":[{"type":"plan","plan":[`+call+`,"no Call"],"record":{"1.1":{"done":["①"],"results":{"①":"`+large+`"},

@@ -7,6 +7,7 @@ import (
 )
 
 func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
+	t.Parallel()
 	for name, seen := range map[string]func(n int) Observation{
 		"something happens all the time": func(n int) Observation { return Observation{Events: int64(n)} },
 		"people are asked all the time": func(n int) Observation {
@@ -31,6 +32,7 @@ func TestNobodyAsksMoreThanSixtyTimesInAnHour(t *testing.T) {
 }
 
 func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
+	t.Parallel()
 	p, now := New(), time.Now()
 	for n := range 1000 {
 		p.IsWorthAsking(now, Observation{Events: int64(n)})
@@ -45,6 +47,7 @@ func TestWhatPeopleWaitForIsSeenAtOnceAlthoughMuchElseHappened(t *testing.T) {
 }
 
 func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
+	t.Parallel()
 	p, now := New(), time.Now()
 	seen := Observation{Run: "r", Events: 3}
 	if !p.IsWorthAsking(now, seen) || p.IsWorthAsking(now, seen) {
@@ -64,6 +67,7 @@ func TestOnlyWhatHappenedIsAskedAbout(t *testing.T) {
 }
 
 func TestWhatCannotBeAskedIsNotAskedMoreThanSixtyTimesInAnHourEither(t *testing.T) {
+	t.Parallel()
 	attempts := 0
 	for waited := time.Duration(0); waited < time.Hour; waited += UntilNextAttempt(attempts) {
 		attempts++

@@ -88,6 +88,7 @@ const order = `{"type": "object", "required": ["id", "lines", "to"], "additional
 	"same": {"const": 7}}, "$defs": {"address": {"type": "object", "properties": {"name": {"type": "string"}, "next": {"$ref": "#/$defs/address"}}, "required": ["name"]}}}`
 
 func TestAFormShowsWhatASchemaAllows(t *testing.T) {
+	t.Parallel()
 	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}.New(modeltest.MustDecodeJSON(
 		`{"id": "A 1", "cents": 1250, "note": null, "to": {"name": "Ann"}, "lines": [{"sku": "x", "n": 1.50}], "several": {"a": 1}}`), true)
 	for name, kind := range map[string]form.Kind{
@@ -120,6 +121,7 @@ func TestAFormShowsWhatASchemaAllows(t *testing.T) {
 }
 
 func TestWhatNobodyTouchedIsReadAsItWas(t *testing.T) {
+	t.Parallel()
 	for _, schema := range []string{order, `null`, `{}`, `{"type": "object"}`,
 		`{"type": "object", "additionalProperties": {"type": "number"}}`} {
 		for _, text := range []string{
@@ -143,6 +145,7 @@ func TestWhatNobodyTouchedIsReadAsItWas(t *testing.T) {
 }
 
 func TestAnyValueIsReadAsItWas(t *testing.T) {
+	t.Parallel()
 	schemas := []any{nil, modeltest.MustDecodeJSON(order), map[string]any{}}
 	rapid.Check(t, func(t *rapid.T) {
 		v := map[string]any{}
@@ -185,6 +188,7 @@ func value(t *rapid.T, depth int) any {
 }
 
 func TestWhatIsEnteredIsRead(t *testing.T) {
+	t.Parallel()
 	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p", Fixed: []string{"same"}}
 	shown := modeltest.MustDecodeJSON(
 		`{"id": "A", "cents": 1, "note": "n", "to": {"name": "Ann"}, "lines": [{"sku": "x"}, {"sku": "y"}], "same": 7}`)
@@ -241,6 +245,7 @@ func TestWhatIsEnteredIsRead(t *testing.T) {
 }
 
 func TestAnItemIsAddedToAList(t *testing.T) {
+	t.Parallel()
 	f := form.Form{Schema: modeltest.MustDecodeJSON(order), Prefix: "p"}
 	shown := modeltest.MustDecodeJSON(`{"lines": [{"sku": "x"}]}`)
 	values := sent(f.New(shown, true))
@@ -263,6 +268,7 @@ func TestAnItemIsAddedToAList(t *testing.T) {
 }
 
 func TestASchemaThatHoldsItselfMakesAFormThatEnds(t *testing.T) {
+	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"$ref": "#/$defs/t", "$defs": {"t": {"type": "object", "properties": {"a": {"$ref": "#/$defs/t"}, "b": {"$ref": "#/$defs/t"}}},
 		"loop": {"$ref": "#/$defs/loop"}}, "properties": {"x": {"$ref": "#/$defs/loop"}}}`)
 	f := form.Form{Schema: schema, Prefix: "p"}.New(map[string]any{}, true)
@@ -279,6 +285,7 @@ func count(f *form.Field) (n int) {
 }
 
 func TestAFieldIsLabelledAsPeopleCallIt(t *testing.T) {
+	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "additionalProperties": {"title": "Any"}, "properties": {
 		"orderNumber": {"description": "On the invoice."}, "fixed": {"title": "Always", "type": "string"},
 		"lines": {"type": "array", "title": "Lines", "items": {"title": "Line", "properties": {"p": {"title": "Price"}}}}}}`)
@@ -372,6 +379,7 @@ func TestNumbersAndListsAreCheckedWhereTheyAreEntered(t *testing.T) {
 }
 
 func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
+	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {
 		"amount": {"type": "integer", "minimum": 100, "_display": "money", "currency": "EUR", "minorUnits": true},
 		"wired": {"type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true},

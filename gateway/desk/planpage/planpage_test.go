@@ -42,6 +42,7 @@ func waiting(t *testing.T) *planpage.Page {
 }
 
 func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
+	t.Parallel()
 	p := waiting(t)
 	first, second := p.Calls[0], p.Calls[1]
 	if first.Runs != "It sends a request to another system. It is never run twice." || first.Writes != "Paid on" ||
@@ -59,6 +60,7 @@ func TestAPageSaysWhatEachCallReadsWritesAndDoes(t *testing.T) {
 
 // A value that is known only when a step runs is named, as people call it.
 func TestAPageSaysValuesWithoutReferences(t *testing.T) {
+	t.Parallel()
 	p := waiting(t)
 	var said []string
 	for _, c := range p.Calls {
@@ -73,6 +75,7 @@ func TestAPageSaysValuesWithoutReferences(t *testing.T) {
 }
 
 func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
+	t.Parallel()
 	take := func(values url.Values) (*planpage.Page, *client.PlanDecision, bool) {
 		p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 		return p, d, p.Take(d, values)
@@ -113,6 +116,7 @@ func TestWhatNobodyTouchedStaysAsItWasPlanned(t *testing.T) {
 }
 
 func TestWhatIsFoundWrongStandsBesideItsCall(t *testing.T) {
+	t.Parallel()
 	p, d := waiting(t), &client.PlanDecision{Kind: "amend"}
 	if !p.Take(d, url.Values{"keep": {"2"}, "added": {`{"_tool": "pay"}`, " "}}) {
 		t.Fatal(p.Wrong)

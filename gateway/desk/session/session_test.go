@@ -39,6 +39,7 @@ func begun(t *testing.T, s *session.Sessions, target string, ticket session.Tick
 }
 
 func TestASessionIsReadByWhoeverHasTheSecretAlone(t *testing.T) {
+	t.Parallel()
 	s := sessions(t, "one")
 	const here = "http://127.0.0.1:8300/"
 	c := begun(t, s, here, session.Ticket{Name: "ann", Groups: []string{"finance"}})
@@ -68,6 +69,7 @@ func TestASessionIsReadByWhoeverHasTheSecretAlone(t *testing.T) {
 }
 
 func TestACopyOfTheCookieCountsNoMoreOnceThePersonHasLoggedOut(t *testing.T) {
+	t.Parallel()
 	s := sessions(t, "one")
 	const here = "http://localhost/"
 	c, other := begun(t, s, here, session.Ticket{Name: "ann"}), begun(t, s, here, session.Ticket{Name: "ann"})
@@ -86,6 +88,7 @@ func TestACopyOfTheCookieCountsNoMoreOnceThePersonHasLoggedOut(t *testing.T) {
 }
 
 func TestASessionEndsByItself(t *testing.T) {
+	t.Parallel()
 	s := sessions(t, "one")
 	c := begun(t, s, "http://localhost/", session.Ticket{Name: "ann", Until: time.Now().Add(-time.Second)})
 	if _, ok := s.Read(request("http://localhost/", c)); ok {
@@ -94,6 +97,7 @@ func TestASessionEndsByItself(t *testing.T) {
 }
 
 func TestWhatIsSealedForOneUseIsOpenedForNoOther(t *testing.T) {
+	t.Parallel()
 	s := sessions(t, "one")
 	text, err := s.Seal("outcome", []int{1, 2})
 	if err != nil {
@@ -110,6 +114,7 @@ func TestWhatIsSealedForOneUseIsOpenedForNoOther(t *testing.T) {
 
 // Browsers take a cookie of this prefix from the host itself alone, by https, for all its pages.
 func TestByHTTPSACookieIsForHTTPSAndThisHostAlone(t *testing.T) {
+	t.Parallel()
 	for name, arrange := range map[string]func(*session.Sessions, *http.Request){
 		"the address is https": func(s *session.Sessions, _ *http.Request) { s.Secure = true },
 		"the request is":       func(_ *session.Sessions, r *http.Request) { r.TLS = &tls.ConnectionState{} },
