@@ -115,9 +115,11 @@ func TestAWorkWhoseProcessPausesEndsWithTheReason(t *testing.T) {
 	}
 	_, err = b.Run(t.Context(), bed.Process{ID: "short", Tool: bed.GoTool("instant"),
 		Message: bed.TextMessage("Go on."), Limits: `{"requests": 2}`})
-	if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||
-		!strings.Contains(err.Error(), "2 Requests were made, the limit") {
-		t.Errorf("the error is %v", err)
+	for _, err := range []error{err, b.Watch(t.Context(), "short")} {
+		if err == nil || !strings.Contains(err.Error(), "process short is paused: ") ||
+			!strings.Contains(err.Error(), "2 Requests were made, the limit") {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
 

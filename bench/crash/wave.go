@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -178,6 +179,10 @@ func (p *startedProcess) await(ctx context.Context, r *trial) {
 		}
 		if ctx.Err() == nil {
 			p.err = err
+		}
+		if v, err := r.client.Process(p.id).Status(ctx); err == nil && v.Status == loop.StatusPaused {
+			p.err = fmt.Errorf("it is paused: %s", strings.Join(v.Waiting, "; ")) // nobody resumes it
+			return
 		}
 		_ = pause.For(ctx, 200*time.Millisecond)
 	}

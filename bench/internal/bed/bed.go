@@ -27,6 +27,7 @@ import (
 	"processidea/internal/devserver"
 	"processidea/internal/rehearsal"
 	"processidea/llm"
+	"processidea/model/loop"
 	"processidea/store/blobs"
 	"processidea/tools/httptool"
 	"processidea/worker/engine"
@@ -125,11 +126,15 @@ func (b *Bed) Close() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// Watch follows a process until it has ended, in the same way as a program whose server is not embedded.
+// Watch follows a process until it has ended, in the same way as a program whose server is not embedded. Like Await, it
+// returns the reason if the process is paused.
 func (b *Bed) Watch(ctx context.Context, id string) error {
-	for _, err := range b.client.Process(id).Events(ctx) {
+	for e, err := range b.client.Process(id).Events(ctx) {
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", id, err)
+		}
+		if e.Status.Status == loop.StatusPaused {
+			return pausedError(id, e.Status)
 		}
 	}
 	return nil

@@ -15,15 +15,20 @@ import (
 	"processidea/internal/pause"
 )
 
+// closeTimeout bounds the wait until visibility shows as closed what has ended.
+const closeTimeout = time.Minute
+
 // Runs lists every run of every workflow on the server. It waits until visibility shows them all as closed.
 func (b *Bed) Runs(ctx context.Context) ([]*workflow.WorkflowExecutionInfo, error) {
+	wait, stop := context.WithTimeout(ctx, closeTimeout)
+	defer stop()
 	for {
 		runs, open, err := b.listRuns(ctx)
-		if err != nil || !open {
+		if err != nil || open == "" {
 			return runs, err
 		}
-		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
-			return nil, err
+		if err := pause.For(wait, 50*time.Millisecond); err != nil {
+			return nil, fmt.Errorf("wait until workflow %s is closed: %w", open, err)
 		}
 	}
 }
@@ -60,17 +65,19 @@ func (b *Bed) Actions(ctx context.Context) (actions.Counts, error) {
 // Polls is how often the worker has polled for tasks since the start. Polls are not billed.
 func (b *Bed) Polls() int { return b.boundary.Polls() }
 
-// listRuns lists the runs that visibility shows; open reports whether one of them has not ended.
-func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open bool, err error) {
+// listRuns lists the runs that visibility shows; open is the id of one that has not ended, if any.
+func (b *Bed) listRuns(ctx context.Context) (runs []*workflow.WorkflowExecutionInfo, open string, err error) {
 	var page []byte
 	for {
 		r, err := b.temporal.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{PageSize: 1000,
 			NextPageToken: page})
 		if err != nil {
-			return nil, false, fmt.Errorf("list workflows: %w", err)
+			return nil, "", fmt.Errorf("list workflows: %w", err)
 		}
 		for _, e := range r.GetExecutions() {
-			open = open || e.GetCloseTime() == nil
+			if e.GetCloseTime() == nil {
+				open = e.GetExecution().GetWorkflowId()
+			}
 		}
 		runs = append(runs, r.GetExecutions()...)
 		if page = r.GetNextPageToken(); len(page) == 0 {

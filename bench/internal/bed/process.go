@@ -60,11 +60,14 @@ func (b *Bed) Await(ctx context.Context, p *client.Process) (*loop.Result, error
 		if !isDeadline(err) || ctx.Err() != nil {
 			return nil, err
 		}
-		v, err := b.person.Process(p.ID()).Status(ctx)
-		if err == nil && v.Status == loop.StatusPaused {
-			return nil, fmt.Errorf("process %s is paused: %s", p.ID(), strings.Join(v.Waiting, "; "))
+		if v, err := b.person.Process(p.ID()).Status(ctx); err == nil && v.Status == loop.StatusPaused {
+			return nil, pausedError(p.ID(), v)
 		}
 	}
+}
+
+func pausedError(id string, v client.Status) error {
+	return fmt.Errorf("process %s is paused: %s", id, strings.Join(v.Waiting, "; "))
 }
 
 // isDeadline reports whether a wait took too long. Either the context or the Temporal server may say so first.

@@ -3,6 +3,7 @@ package works
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -51,11 +52,7 @@ func (r Round) useDesk(ctx context.Context, n int) error {
 	if err := r.timePages(ctx, "after a restart"); err != nil {
 		return err
 	}
-	p := r.Client().Process("instances")
-	if err := approve(ctx, p, n+1); err != nil {
-		return err
-	}
-	if err := <-ended; err != nil {
+	if err := r.approveUntil(ctx, n, ended); err != nil {
 		return err
 	}
 	if err := r.timePages(ctx, "after the end"); err != nil {
@@ -83,7 +80,7 @@ func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error
 		for _, page := range deskPages {
 			select {
 			case err := <-ended:
-				return fmt.Errorf("it ended before its last Calls were decided on: %w", err)
+				return errors.Join(errors.New("it ended before its last Calls were decided on"), err)
 			case <-time.After(browseInterval):
 			}
 			if l, err := d.Get(ctx, page.path); err == nil { // an error may mean that there is no Idea yet
@@ -96,6 +93,21 @@ func (r Round) browseUntil(ctx context.Context, n int, ended <-chan error) error
 		status, err := p.Status(ctx)
 		if err == nil && status.Awaiting == undecidedCalls && status.Calls.Done == n-undecidedCalls {
 			return nil
+		}
+	}
+}
+
+// approveUntil approves all Calls that wait, until the process has ended.
+func (r Round) approveUntil(ctx context.Context, n int, ended <-chan error) error {
+	p := r.Client().Process("instances")
+	for {
+		if err := approve(ctx, p, n+1); err != nil {
+			return err
+		}
+		select {
+		case err := <-ended:
+			return err
+		case <-time.After(browseInterval): // perhaps it did not answer
 		}
 	}
 }

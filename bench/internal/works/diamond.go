@@ -64,15 +64,25 @@ func runDiamondWithoutEngine(ctx context.Context, b *bed.Bed) error {
 	for i := range done {
 		done[i] = make(chan bool)
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	var all sync.WaitGroup
-	defer all.Wait()
-	return askPlainEach(ctx, b, "Go.", func(call bed.ToolInput) {
+	err := askPlainEach(ctx, b, "Go.", func(call bed.ToolInput) {
 		all.Go(func() {
 			for _, from := range script.Diamond[call.N-1] {
-				<-done[from]
+				select {
+				case <-done[from]:
+				case <-ctx.Done():
+					return
+				}
 			}
 			_, _ = bed.Wait200ms(ctx, call)
 			close(done[call.N])
 		})
 	})
+	if err != nil {
+		stop() // Calls wait for others that will not come
+	}
+	all.Wait()
+	return err
 }
