@@ -50,6 +50,8 @@ type fakeTemporal struct {
 	status enumspb.WorkflowExecutionStatus
 	view   func() (any, error) // what queries get
 	signal func(name string, payload map[string]any) error
+	// signalled is the workflow that got the latest signal.
+	signalled string
 	// outcome answers what became of an act; nil: nobody answers.
 	outcome func(id string) approval.Outcome
 	fails   int // how many Updates meet a workflow task that fails
@@ -132,7 +134,8 @@ func (f *fakeTemporal) QueryWorkflow(context.Context, string, string, string, ..
 	return sdk.NewValue(payloads), err
 }
 
-func (f *fakeTemporal) SignalWorkflow(_ context.Context, _, _, name string, payload any) error {
+func (f *fakeTemporal) SignalWorkflow(_ context.Context, workflow, _, name string, payload any) error {
+	f.signalled = workflow
 	return f.signal(name, payload.(map[string]any))
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"processidea/client/internal/kind"
 	"processidea/model/approval"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/store/signing"
 )
@@ -57,7 +58,7 @@ func (o StandingOrder) Validate() error {
 
 // Allow gives a standing order, and returns when it is in force. The error is a *RefusedError if the process refused
 // it: there is no such Tool, the giver may not decide on its Calls, the id is in use. It wraps ErrInvalid if the order
-// is malformed. Status().Orders counts the Calls approved under it.
+// is malformed. Status().Orders counts the Calls approved under it. An order for a part is given for the whole process.
 func (p *Process) Allow(ctx context.Context, o StandingOrder) error {
 	return p.sendOrder(ctx, approval.SteerAllow, o.payload(), approval.ReadStandingOrder, o.Key)
 }
@@ -89,6 +90,7 @@ func (p *Process) NameDeputy(ctx context.Context, d Deputy) error {
 // sendOrder sends an order, signed if there is a key and no proof.
 func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.Object,
 	read func(jsonval.Object) (approval.StandingOrder, error), key Signer) error {
+	p = p.whole()
 	o, err := read(payload)
 	if err == nil && key != nil && o.Proof == "" {
 		payload["proof"], err = key.Sign(signing.NewClaims(o.ToProve(p.id), o.ID, o.Groups))
@@ -99,9 +101,12 @@ func (p *Process) sendOrder(ctx context.Context, signal string, payload jsonval.
 	return p.steer(ctx, signal, payload)
 }
 
+// whole returns the process that has the orders: a part has none.
+func (p *Process) whole() *Process { return p.client.Process(spelling.WholeProcess(p.id)) }
+
 // Disallow ends a standing order, or a deputy's time. Decisions already taken stay.
 func (p *Process) Disallow(ctx context.Context, order string, by By) error {
 	payload := by.payload()
 	payload["order"] = order
-	return p.steer(ctx, approval.SteerDisallow, payload)
+	return p.whole().steer(ctx, approval.SteerDisallow, payload)
 }

@@ -82,7 +82,7 @@ func (v *visit) allow() error {
 	o, wrong := v.readOrder()
 	status := http.StatusUnprocessableEntity
 	if len(wrong) == 0 {
-		err := v.steerAndReturn("#orders", func(ctx context.Context, p *client.Process) error {
+		err := v.steerAndReturn(ordersPlace, func(ctx context.Context, p *client.Process) error {
 			return p.Allow(ctx, api.OrderGivenBy(v.who, o))
 		})
 		why := api.ProblemOf(err)
@@ -172,7 +172,7 @@ func (v *visit) nameDeputy() error {
 		return v.showProcessAgain("deputy",
 			api.Unprocessable("No deputy is named yet: see what is wrong below."), wrong)
 	}
-	return v.steerByForm("deputy", "#orders", func(ctx context.Context, p *client.Process) error {
+	return v.steerByForm("deputy", ordersPlace, func(ctx context.Context, p *client.Process) error {
 		return p.NameDeputy(ctx, api.DeputyNamedBy(v.who, deputy))
 	})
 }
@@ -238,7 +238,7 @@ func addRule(schema jsonval.Object, path jsonval.Path, rule jsonval.Object) {
 
 // disallow ends a standing order.
 func (v *visit) disallow() error {
-	return v.steerByForm("orders", "#orders", func(ctx context.Context, p *client.Process) error {
+	return v.steerByForm("orders", ordersPlace, func(ctx context.Context, p *client.Process) error {
 		return p.Disallow(ctx, v.PostForm.Get("order"), v.by())
 	})
 }

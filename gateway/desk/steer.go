@@ -10,6 +10,7 @@ import (
 	"processidea/client"
 	"processidea/gateway/api"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/loop"
 )
 
@@ -42,12 +43,20 @@ func (v *visit) steer() error {
 	})
 }
 
-// steerAndReturn does something to the process of the address, and leads to a place on its page.
+// ordersPlace is the place of the standing orders and deputies on the page of their process.
+const ordersPlace = "#orders"
+
+// steerAndReturn does something to the process of the address, and leads to a place on its page. Of a split process the
+// whole has the orders.
 func (v *visit) steerAndReturn(place string, do func(context.Context, *client.Process) error) error {
-	if err := v.Steer(v.Context(), v.process, do); err != nil {
+	process := v.process
+	if place == ordersPlace {
+		process = spelling.WholeProcess(process)
+	}
+	if err := v.Steer(v.Context(), process, do); err != nil {
 		return err
 	}
-	return v.redirect(processHref(v.process) + place)
+	return v.redirect(processHref(process) + place)
 }
 
 // steerByForm is steerAndReturn for a form on the page of the process. A refused form is shown again.

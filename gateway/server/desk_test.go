@@ -179,19 +179,25 @@ func TestManyCallsAreDecidedOnTogether(t *testing.T) {
 	b.open("/desk/outcome?o=made-up").is(404)
 }
 
-// A split process and its parts report the same Calls: each is listed once, with its case. So is a split delegate's.
-func TestWhatWaitsInPartsIsListedOnce(t *testing.T) {
-	h := open(t)
-	id := "parts-that-wait"
+// splitPayment starts a payment of three instances in two parts.
+func splitPayment(id string) map[string]any {
 	start := payment(id)
 	inputs := `"context": [`
 	for n := range 3 {
 		inputs += fmt.Sprintf(`{"type": "input", "_instance": "c%d", "input":
 			{"values": {"order": "A%[1]d", "cents": 1}}},`, n)
 	}
-	idea := json.RawMessage(strings.NewReplacer(`"meta"`, `"config": {"batch": 2}, "meta"`, `"context": [`,
+	start["idea"] = json.RawMessage(strings.NewReplacer(`"meta"`, `"config": {"batch": 2}, "meta"`, `"context": [`,
 		inputs).Replace(string(start["idea"].(json.RawMessage))))
-	start["idea"] = idea
+	return start
+}
+
+// A split process and its parts report the same Calls: each is listed once, with its case. So is a split delegate's.
+func TestWhatWaitsInPartsIsListedOnce(t *testing.T) {
+	h := open(t)
+	id := "parts-that-wait"
+	start := splitPayment(id)
+	idea := start["idea"]
 	h.post("/api/processes", start).is(201)
 	h.post("/api/processes", map[string]any{"id": id + "-below", "delegates": map[string]any{"pay.json": idea},
 		"replies": start["replies"],

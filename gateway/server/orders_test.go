@@ -94,3 +94,28 @@ func TestAStandingOrderThatCannotBeGivenIsRefused(t *testing.T) {
 	h.post(at+"/disallow", `{"order": "a", "reason": "over"}`).is(204)
 	h.waiting(id, 1)
 }
+
+// A part has no orders: what is given on a page of a part is given for the whole process, and counts in all parts.
+func TestAnOrderOnThePageOfAPartIsForTheWholeProcess(t *testing.T) {
+	h := open(t)
+	const id = "parts-with-orders"
+	h.post("/api/processes", splitPayment(id)).is(201)
+	waiting := h.waiting(id, 3)
+	part := waiting[0]["process"].(string)
+	b := h.browse()
+	at := "/desk/calls/" + url.PathEscape(part) + "/" + url.PathEscape(waiting[0]["call"].(string))
+	b.open(at).is(200).form("Approve").press("Approve").is(200)
+	deputy := b.open("/desk/processes/"+url.PathEscape(part)).is(200).form("Name the deputy").set("to", "bob",
+		"until", "2999-01-01").press("Name the deputy").is(200).says("Deputy: bob")
+	if deputy.address != "/desk/processes/"+id {
+		t.Errorf("it leads to %s", deputy.address)
+	}
+	b.open(at).is(200).says("Nothing is left to decide here").form("Approve these beforehand").set("count", "10").
+		press("Approve these beforehand").is(200).says("of 10")
+	eventually(t, "the order counts in all parts", func() bool {
+		list, _ := h.get("/api/processes/" + id).is(200).object()["orders"].([]any)
+		return len(list) == 2 && fmt.Sprint(list[1].(map[string]any)["approved"]) == "2"
+	})
+	h.post("/api/processes/"+url.PathEscape(part)+"/allow", `{"id": "more", "tool": "pay", "count": 1}`).is(204)
+	h.post("/api/processes/"+url.PathEscape(part)+"/disallow", `{"order": "more"}`).is(204)
+}
