@@ -10,8 +10,9 @@ import (
 	"processidea/model/jsonval"
 )
 
-// amounts reads and shows the money in a form: people type it in whole units of its currency, whatever the unit of the
-// value. It also knows how other values of the form are shown.
+// amounts reads and shows the numbers in a form that people type in a unit, whatever the unit of the value: money in
+// whole units of its currency, a share in percent, a duration in words. It also knows how other values of the form are
+// shown.
 type amounts struct {
 	format   shown.Format
 	prefix   string
@@ -22,10 +23,10 @@ func (f Form) amounts() amounts {
 	return amounts{shown.FormatOf(f.Schema, f.Schema), f.Prefix, cmp.Or(f.Language, shown.English)}
 }
 
-// at returns how the money in a control is shown; ok is false if the control has another value.
+// at returns how the number in a control is shown; ok is false if people type the control's value as it is.
 func (a amounts) at(name string) (format shown.Format, ok bool) {
 	format = a.formatAt(name)
-	return format, format.Display == shown.Money
+	return format, format.HasUnit()
 }
 
 func (a amounts) formatAt(name string) shown.Format {

@@ -43,7 +43,7 @@ const (
 type Field struct {
 	Name     string // of the control: the form's prefix and a JSON pointer
 	Label    string
-	Unit     string   // the currency of an amount
+	Unit     string   // of a number: its currency, or %
 	Help     string   // the schema's description
 	Hint     []string // the schema's constraints, in words
 	Pattern  string   // a regular expression that the value must match, and that has no words
@@ -165,7 +165,7 @@ func (b *builder) build(p place, value any, has bool) *Field {
 	default:
 		f.Value = textOf(f.Kind, value, has)
 		if format, isAmount := b.at(p.name); isAmount && f.Kind == Number {
-			f.Unit, f.Value = format.Currency, format.Entered(value, b.language)
+			f.Unit, f.Value = format.Unit(), format.Entered(value, b.language)
 		}
 		if sent, is := b.entered[p.name]; is {
 			f.Value = sent[0]

@@ -378,6 +378,29 @@ func TestNumbersAndListsAreCheckedWhereTheyAreEntered(t *testing.T) {
 	}
 }
 
+func TestAShareIsTypedInPercent(t *testing.T) {
+	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {"discount": {"type": "number", "maximum": 0.5,
+		"_display": "percent"}}}`)
+	f := form.Form{Schema: schema, Prefix: "p"}
+	before := modeltest.MustDecodeJSON(`{"discount": 0.10}`)
+	field := f.New(before, true).Fields[0]
+	if field.Value != "10" || field.Unit != "%" || strings.Join(field.Hint, ", ") != "at most 50%" {
+		t.Errorf("%+v", field)
+	}
+	for text, want := range map[string]string{"10": `{"discount":0.10}`, "15": `{"discount":0.15}`,
+		"12.5 %": `{"discount":0.125}`} {
+		values := url.Values{"p~kind": {"object"}, "p~key": {"discount"}, "p/discount~kind": {"number"},
+			"p/discount": {text}}
+		if v, wrong := f.Read(before, values); jsonval.EncodeToString(v) != want || len(wrong) > 0 {
+			t.Errorf("%s: %s %v", text, jsonval.EncodeToString(v), wrong)
+		}
+	}
+	if _, wrong := f.Read(before, url.Values{"p~kind": {"object"}, "p~key": {"discount"},
+		"p/discount~kind": {"number"}, "p/discount": {"60"}}); !strings.Contains(wrong["p/discount"], "at most 50%") {
+		t.Error(wrong)
+	}
+}
+
 func TestMoneyIsTypedInItsCurrencyAndBecomesItsSmallestUnit(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(`{"type": "object", "properties": {

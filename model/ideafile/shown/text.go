@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,32 +49,54 @@ func (f Format) Text(v any, l Language) string {
 
 // amount is money in whole units of its currency.
 func (f Format) amount(v any) (d decimal, ok bool) {
-	d, ok = decimalOf(v)
-	if ok && f.MinorUnits {
-		d = d.shift(-currencyScale(f.Currency))
+	if d, ok = decimalOf(v); ok {
+		d = d.shift(f.unitShift())
 	}
 	return d, ok && f.Display == Money
+}
+
+// HasUnit reports whether people type a number in a unit, as their language writes it: money in whole units of its
+// currency, a share in percent, a duration in days, hours, minutes and seconds.
+func (f Format) HasUnit() bool {
+	return f.Display == Money || f.Display == Percent || f.Display == Duration
+}
+
+// Unit is the unit of a number that people type; empty: it has none, or stands in the text.
+func (f Format) Unit() string {
+	if f.Display == Percent {
+		return "%"
+	}
+	return f.Currency
+}
+
+// unitShift is by how many digits the point of a value moves to the right in its unit.
+func (f Format) unitShift() int {
+	switch {
+	case f.Display == Percent:
+		return 2
+	case f.MinorUnits:
+		return -currencyScale(f.Currency)
+	}
+	return 0
 }
 
 func (f Format) amountText(d decimal, l Language) string {
 	return strings.TrimSpace(d.text(l, currencyScale(f.Currency)) + " " + f.Currency)
 }
 
-// Entered returns a number as people type it: money in whole units of its currency, as the language writes it; "" if
-// the value is no number.
+// Entered returns a number as people type it, in its unit; "" if the value is no number.
 func (f Format) Entered(v any, l Language) string {
-	if f.Display != Money {
-		d, ok := decimalOf(v)
-		if !ok {
-			return ""
-		}
-		return d.plain()
-	}
-	d, ok := f.amount(v)
-	if !ok {
+	d, ok := decimalOf(v)
+	switch {
+	case !ok:
 		return ""
+	case f.Display == Duration:
+		text, _ := durationText(v, l)
+		return cmp.Or(text, d.plain()) // 0, and parts of a second, have no words
+	case f.HasUnit():
+		return strings.Replace(d.shift(f.unitShift()).plain(), ".", signsByLanguage[l].point, 1)
 	}
-	return strings.Replace(d.plain(), ".", signsByLanguage[l].point, 1)
+	return d.plain()
 }
 
 // maxEntered bounds a number that people type, in bytes.
@@ -82,7 +105,10 @@ const maxEntered = 1000
 // ReadEntered reads a number as people type it. problem is what is wrong with the text; empty: nothing.
 func (f Format) ReadEntered(text string, l Language) (n json.Number, problem string) {
 	text = strings.TrimSpace(text)
-	if f.Display != Money {
+	if d, ok := enteredDuration(text); ok && f.Display == Duration {
+		return json.Number(d.plain()), ""
+	}
+	if !f.HasUnit() {
 		d, ok := decimalOf(text)
 		if !ok || len(text) > maxEntered {
 			return "", "this is not a number: write it with digits and a point, such as 12.50"
@@ -90,19 +116,27 @@ func (f Format) ReadEntered(text string, l Language) (n json.Number, problem str
 		return json.Number(d.plain()), ""
 	}
 	s, scale := signsByLanguage[l], currencyScale(f.Currency)
-	text = strings.TrimSpace(strings.TrimSuffix(text, f.Currency))
-	if len(text) > maxEntered || !s.amount.MatchString(text) {
-		example := decimal{big.NewRat(123459, 1)}.shift(-scale)
-		return "", "this is not an amount: write it like " + f.amountText(example, l)
+	text = strings.TrimSpace(strings.TrimSuffix(text, f.Unit()))
+	if f.Display == Duration || len(text) > maxEntered || !s.amount.MatchString(text) {
+		return "", f.wantUnit(l)
 	}
 	d, _ := decimalOf(strings.NewReplacer(s.group, "", s.point, ".").Replace(text))
 	if digits, _ := d.FloatPrec(); digits > scale && f.Currency != "" {
 		return "", fmt.Sprintf("%s has at most %d digits after the point", f.Currency, scale)
 	}
-	if f.MinorUnits {
-		d = d.shift(scale)
+	return json.Number(d.shift(-f.unitShift()).plain()), ""
+}
+
+// wantUnit says how to type a number in its unit.
+func (f Format) wantUnit(l Language) string {
+	switch f.Display {
+	case Percent:
+		return "this is not a percentage: write it like " + f.Text(json.Number("0.125"), l)
+	case Duration:
+		return "this is not a span of time: write it like " + f.Text(json.Number("216000"), l)
 	}
-	return json.Number(d.plain()), ""
+	scale := currencyScale(f.Currency)
+	return "this is not an amount: write it like " + f.amountText(decimal{big.NewRat(123459, 1)}.shift(-scale), l)
 }
 
 // SumOf adds up two or more amounts of money, each by its own unit. It is "" for fewer amounts, or if one is not money,
@@ -160,6 +194,45 @@ func (f Format) dateText(text string, l Language) (string, bool) {
 	return l.say("at", day(t), clock) + " " + zone, true
 }
 
+// durationUnits are the units in which people read and type durations, by the keys of their nouns.
+var durationUnits = []struct {
+	noun string
+	of   time.Duration
+}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}}
+
+// enteredDuration reads numbers with their units, such as "2 days 12 hours" in any of the languages, or a number of
+// seconds alone, and returns the seconds.
+func enteredDuration(text string) (sum decimal, ok bool) {
+	words := strings.Fields(text)
+	if len(words) == 1 && len(text) <= maxEntered {
+		return decimalOf(text)
+	}
+	sum = decimal{new(big.Rat)}
+	for n := 0; n+1 < len(words); n += 2 {
+		count, isNumber := decimalOf(words[n])
+		seconds := secondsOf(words[n+1])
+		if !isNumber || seconds == 0 || len(text) > maxEntered {
+			return sum, false
+		}
+		sum.Add(sum.Rat, count.Mul(count.Rat, big.NewRat(seconds, 1)))
+	}
+	return sum, len(words) > 0 && len(words)%2 == 0
+}
+
+// secondsOf is how long the unit with a noun is; 0: there is none.
+func secondsOf(noun string) int64 {
+	for _, unit := range durationUnits {
+		for _, l := range Languages {
+			if slices.ContainsFunc(strings.Fields(l.say(unit.noun)), func(name string) bool {
+				return strings.EqualFold(name, noun)
+			}) {
+				return int64(unit.of / time.Second)
+			}
+		}
+	}
+	return 0
+}
+
 // durationText formats whole seconds as days, hours, minutes and seconds.
 func durationText(v any, l Language) (string, bool) {
 	d, err := jsonval.ReadDuration(v)
@@ -167,10 +240,7 @@ func durationText(v any, l Language) (string, bool) {
 		return "", false
 	}
 	var parts []string
-	for _, unit := range []struct {
-		noun string
-		of   time.Duration
-	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}, {"second", time.Second}} {
+	for _, unit := range durationUnits {
 		if n := d / unit.of; n > 0 {
 			parts = append(parts, l.count(int64(n), unit.noun))
 			d %= unit.of

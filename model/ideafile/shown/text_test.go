@@ -79,7 +79,8 @@ func TestANumberIsEnteredAsPeopleTypeIt(t *testing.T) {
 		{`{"_display": "money", "currency": "JPY", "minorUnits": true}`, `70`, "70"},
 		{`{"_display": "money", "currency": "EUR"}`, `12.5`, "12.5"},
 		{`{}`, `9007199254740993`, "9007199254740993"},
-		{`{"_display": "percent"}`, `-0.25`, "-0.25"},
+		{`{"_display": "percent"}`, `-0.25`, "-25"},
+		{`{"_display": "percent"}`, `0.1505`, "15.05"},
 	} {
 		f := formatOf(c.schema)
 		if got := f.Entered(json.Number(c.value), shown.English); got != c.entered {
@@ -121,6 +122,39 @@ func TestMoneyIsReadInItsCurrencyToTheDigit(t *testing.T) {
 	if _, problem := formatOf(`{"_display": "money", "currency": "EUR"}`).ReadEntered("x", shown.German); !strings.HasSuffix(
 		problem, "1.234,59 EUR") {
 		t.Error(problem)
+	}
+}
+
+func TestAShareIsReadInPercent(t *testing.T) {
+	t.Parallel()
+	f := formatOf(`{"_display": "percent"}`)
+	for text, want := range map[string]string{"15": "0.15", " 15 %": "0.15", "12,5\u00a0%": "0.125", "1.000": "10"} {
+		if n, problem := f.ReadEntered(text, shown.German); n.String() != want {
+			t.Errorf("%q is %s %s, want %s", text, n, problem, want)
+		}
+	}
+	if _, problem := f.ReadEntered("a lot", shown.German); !strings.HasSuffix(problem, "write it like 12,5\u00a0%") {
+		t.Error(problem)
+	}
+}
+
+func TestADurationIsTypedInWords(t *testing.T) {
+	t.Parallel()
+	f := formatOf(`{"_display": "duration"}`)
+	for text, want := range map[string]string{"2 days": "172800", "2 Tage 12 stunden": "216000", "1.5 days": "129600",
+		"90": "90", "0.5": "0.5", "1 second": "1"} {
+		n, problem := f.ReadEntered(text, shown.German)
+		if n.String() != want {
+			t.Errorf("%q is %s %s, want %s", text, n, problem, want)
+		}
+		if back, _ := f.ReadEntered(f.Entered(n, shown.German), shown.German); back != n {
+			t.Errorf("%s comes back as %s", n, back)
+		}
+	}
+	for _, text := range []string{"", "days", "2 days 3", "two days", "2 weeks"} {
+		if n, problem := f.ReadEntered(text, shown.English); !strings.HasSuffix(problem, "like 2 days 12 hours") {
+			t.Errorf("%q is %s %s", text, n, problem)
+		}
 	}
 }
 
