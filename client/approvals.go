@@ -83,6 +83,7 @@ func (p *Process) Waiting(ctx context.Context) (Waiting, error) {
 		}
 	}
 	p.addWords(ctx, v.Approvals)
+	p.addSentences(ctx, v.Plans)
 	return Waiting{Approvals: v.Approvals, Plans: v.Plans}, nil
 }
 

@@ -78,6 +78,7 @@ func (p *Process) Plans(ctx context.Context) ([]Plan, error) {
 	if len(v.Plans) == 0 {
 		return list, nil
 	}
+	p.addSentences(ctx, v.Plans)
 	past := p.historicalAverages(ctx)
 	idea, err := p.client.Process(v.Plans[0].Process).Idea(ctx)
 	if err != nil {

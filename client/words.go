@@ -108,6 +108,14 @@ func (p *Process) addWords(ctx context.Context, list []Approval) {
 	}
 }
 
+// addSentences describes waiting Plans in the words of the business.
+func (p *Process) addSentences(ctx context.Context, plans []PendingPlan) {
+	for n := range plans {
+		words := p.client.Process(plans[n].Process).Words(ctx)
+		plans[n].Sentence = plans[n].SentenceIn(words, LanguageOf(ctx))
+	}
+}
+
 // reasons returns the LLM's reasons for the Calls of its latest Plan, by the Call's id without the instance.
 func (p *Process) reasons(ctx context.Context) map[string]string {
 	var now protocol.PlanProgress

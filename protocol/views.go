@@ -118,6 +118,8 @@ type PlanView struct {
 	// Deputies are the remarks that name deputies of those who may decide; in a split process only the whole has those
 	// for all its parts.
 	Deputies []approval.Decision `json:"deputies,omitempty"`
+	// Sentence is added by the reader of the answer, as with Approval.
+	Sentence string `json:"sentence,omitempty" doc:"what the Plan would do, and for whom"`
 }
 
 // PlanProgress answers the query "plan" of a process: for each Call of its latest Plan, the number of instances per

@@ -248,7 +248,7 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 		for _, c := range plan.Calls {
 			p.Tools[c.Written.Tool] = words.Tool(c.Written.Tool)
 		}
-		row := planRow{plan, summaryOf(plan.Plan, words), planDenial(who, plan)}
+		row := planRow{plan, planDenial(who, plan)}
 		switch {
 		case !f.fitsPlan(plan, p.Now):
 		case f.Who != "all" && row.Denied != "":

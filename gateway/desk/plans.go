@@ -30,8 +30,7 @@ func planDenial(who *access.Person, p client.PendingPlan) string {
 // planRow is a Plan that waits, in the inbox.
 type planRow struct {
 	client.PendingPlan
-	Summary []approval.PlanToolCount
-	Denied  string
+	Denied string
 }
 
 // fitsPlan is fits for a Plan, which has no deadline.

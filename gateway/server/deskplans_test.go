@@ -12,7 +12,7 @@ func TestAPlanIsFoundInTheInboxUnderstoodAndApproved(t *testing.T) {
 	id, plan := h.planned("", `{"name": "Ann"}`, `{"name": "Bob"}`)
 	b := h.browse()
 	b.open("/?process="+id).is(200).says("1 Plan waits for you", "Plan 1",
-		"Book (2 times), Tell (2 times)").lacks("Call waits", "Nothing waits")
+		"2 × Book, 2 × Tell").lacks("Call waits", "Nothing waits")
 	b.open("/?process=" + id + "&tool=nothing").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&due=1h").is(200).says("Nothing that waits fits")
 	b.open("/?process=" + id + "&text=4a").is(200).says("1 Plan waits")
@@ -135,7 +135,13 @@ func TestAPlanReadsInTheWordsOfTheBusiness(t *testing.T) {
 	h.post("/api/processes", start).is(201)
 	h.planWaits(h.Name(), 1)
 	b := h.browse()
-	b.open("/?process=" + h.Name()).is(200).says("Book a seat (2 times), Tell (2 times)")
+	const sentence = "2 × Book a seat, 2 × Tell: order A-1, order A-2"
+	b.open("/?process=" + h.Name()).is(200).says(sentence)
+	for _, of := range []string{"/api/plans", "/api/processes/" + h.Name() + "/plans"} {
+		if list := jsonText(h.get(of).is(200).list("plans")); !strings.Contains(list, `"sentence":"`+sentence) {
+			t.Errorf("%s: %s", of, list)
+		}
+	}
 	p := b.open("/desk/plans/" + h.Name()).is(200)
 	p.says("Cases order A-1, order A-2 ").lacks("①")
 	for _, img := range all(p.root, "img") {

@@ -1,6 +1,9 @@
 package approval
 
 import (
+	"fmt"
+	"strings"
+
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
 	"processidea/model/jsonschema"
@@ -54,6 +57,36 @@ func (p Plan) InWords(idea *ideafile.Idea, words *shown.Words, l shown.Language,
 		}
 	}
 	return list
+}
+
+// SentenceIn says in one line what the Plan would do, and for which instances, by what is known of their names and
+// amounts: "2 × Refund, Send a letter: order A-1 (12.00 EUR), order A-2".
+func (p Plan) SentenceIn(words *shown.Words, l shown.Language) string {
+	steps := jsonval.Map(p.CountByTool(), func(t PlanToolCount) string {
+		if t.Calls == 1 {
+			return words.Tool(t.Tool)
+		}
+		return fmt.Sprintf("%d × %s", t.Calls, words.Tool(t.Tool))
+	})
+	tokens, about := p.Instances, []any{}
+	if len(tokens) == 0 {
+		tokens = []string{""}
+	}
+	for _, token := range tokens {
+		name, amount := words.NameOf(token), words.AmountOf(token, l)
+		switch {
+		case name == token && amount != "":
+			about = append(about, amount)
+		case name != token && amount != "":
+			about = append(about, name+" ("+amount+")")
+		case name != token:
+			about = append(about, name)
+		}
+	}
+	if len(about) == 0 {
+		return strings.Join(steps, ", ")
+	}
+	return strings.Join(steps, ", ") + ": " + shown.Format{}.Text(about, l)
 }
 
 // knownOf resolves the References in a value. A Reference that has no value yet becomes null.

@@ -45,6 +45,10 @@ func TestAPlanIsToldByWhatIsKnownBeforeItRuns(t *testing.T) {
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
+	plan.Instances = []string{"①", "②"}
+	if got := plan.SentenceIn(shown.WordsOf(idea), shown.English); got != "4 × Refund: order A-1, order A-2" {
+		t.Errorf("in one line it is %q", got)
+	}
 	list := plan.InWords(nil, shown.WordsOf(nil), shown.English, readsAnother)
 	if len(list) != 4 || list[2].Sentence == "" {
 		t.Errorf("%+v", list)

@@ -60,8 +60,8 @@ func printCalls(a *app.App, plans []client.Plan) error {
 func plansText(plans []client.Plan, mermaid bool) string {
 	var b strings.Builder
 	for _, p := range plans {
-		print.Fprintf(&b, "%s: %s waits since %s\n  %s\n",
-			p.Process, p.Name(), p.Since.Local().Format(time.DateTime), p.Summary())
+		print.Fprintf(&b, "%s\n  %s: %s waits since %s\n  %s\n",
+			p.Sentence, p.Process, p.Name(), p.Since.Local().Format(time.DateTime), p.Summary())
 		if p.Averages != nil {
 			print.Fprintf(&b, "  %s\n", p.Averages)
 		} else {
