@@ -19,7 +19,7 @@ func TestANoticeSaysWhatWaitsInTheWordsOfTheBusiness(t *testing.T) {
 		"required": ["text"], "properties": {"text": {"type": "string", "title": "How much"}}}}}, "context": [
 		{"type": "input", "order": 7, "text": "12.50 EUR"},
 		{"type": "plan", "stage": "complete", "plan": [{"_tool": "note", "text": "†input.text"}]}]}`, "'", "`")
-	for format, want := range map[string]string{"json": "0.1 note", "json-words": "0.1 Pay 12.50 EUR to Ann",
+	for format, want := range map[string]string{"json": "0.1 note", "json-words": "waits: Pay 12.50 EUR to Ann · order 7",
 		"slack-blocks": `"*How much*\n12.50 EUR"`, "teams": "Pay 12.50 EUR to Ann · order 7"} {
 		t.Run(format, func(t *testing.T) {
 			d := newDesk(t, map[string]string{"pay.json": idea})

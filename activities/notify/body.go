@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -62,18 +61,18 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 		name = n.ProcessPath + " (" + n.ProcessID + ")"
 	}
 	lines := []string{fmt.Sprintf("%s: %s", name, awaitingText(n.AwaitingCount))}
-	lines = append(lines, waitingLines("waits", n.NewlyWaiting, words)...)
+	lines = append(lines, s.waitingLines("waits", n.NewlyWaiting, words)...)
 	lines = append(lines, moreLine(n.OmittedWaiting, "wait")...)
-	lines = append(lines, waitingLines("still waits", n.Reminders, words)...)
+	lines = append(lines, s.waitingLines("still waits", n.Reminders, words)...)
 	lines = append(lines, moreLine(n.OmittedReminders, "still wait")...)
-	lines = append(lines, waitingLines("escalated", n.Escalations, words)...)
+	lines = append(lines, s.waitingLines("escalated", n.Escalations, words)...)
 	lines = append(lines, moreLine(n.OmittedEscalations, "were escalated")...)
 	for _, r := range n.Remarks {
-		lines = append(lines, fmt.Sprintf("• %s: %s %s", remarkText(*r.Remark), r.CallID, r.Tool))
+		lines = append(lines, fmt.Sprintf("• %s: %s", remarkText(*r.Remark), s.sentence(r, words)))
 	}
 	lines = append(lines, moreLine(n.OmittedRemarks, "were asked about")...)
 	for _, d := range n.NewlyDecided {
-		lines = append(lines, fmt.Sprintf("• %s: %s %s", decisionText(d), d.CallID, d.Tool))
+		lines = append(lines, fmt.Sprintf("• %s: %s", decisionText(d), s.sentence(d, words)))
 	}
 	lines = append(lines, moreLine(n.OmittedDecided, "no longer wait")...)
 	if link := s.linkTo(n.ProcessID, ""); link != "" {
@@ -83,9 +82,9 @@ func (s *Sender) text(n approval.Notices, words map[string]shown.Call) string {
 }
 
 // waitingLines describes Calls that wait, a line each.
-func waitingLines(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
+func (s *Sender) waitingLines(what string, list []approval.Notice, words map[string]shown.Call) (lines []string) {
 	for _, w := range list {
-		line := fmt.Sprintf("• %s: %s %s", what, w.CallID, cmp.Or(isolatedParts(words[w.Digest]), w.Tool))
+		line := fmt.Sprintf("• %s: %s", what, s.sentence(w, words))
 		if w.Reminders > 0 {
 			line += ", since " + w.Since.UTC().Format(time.RFC3339)
 		}

@@ -140,8 +140,8 @@ func TestATextFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
 		Parts:  shown.Parts{{Text: "Refund "}, {Text: name, IsData: true}, {Text: " 12.50 EUR"}},
 		Fields: []shown.Field{{Title: "To", Shown: name}, {Title: "Note", Shown: "a\u202e\u2069b"}}}}
 	for format, wants := range map[string][]string{
-		FormatJSONWords: {`Refund ` + isolate + ` 12.50 EUR\n`, `"shown":"` + name + `"`,
-			isolate + " has handed it over to " + isolate,
+		FormatJSONWords: {`waits: Refund ` + isolate + ` 12.50 EUR · ` + isolate + `\n`, `"shown":"` + name + `"`,
+			isolate + " has handed it over to " + isolate + ": Refund ",
 			"amended by " + isolate + " in place of " + isolate},
 		FormatSlackBlocks: {`"text":"Refund ` + isolate + ` 12.50 EUR · ` + isolate + `"`, `*To*\n` + isolate,
 			`*Note*\na⟨U+202E⟩⟨U+2069⟩b"`},
