@@ -157,11 +157,14 @@ func denialAs(who *access.Person, a client.Approval, as policy.Person) string {
 	return why
 }
 
+// youDecided is the denial of a further decision by whoever has decided already, while others still must.
+const youDecided = "You have decided; others must too."
+
 // denialOf is denial for one capacity: the person's own, or that of a deputy.
 func denialOf(a client.Approval, d approval.Decision, as policy.Person) string {
 	for _, v := range a.DecidedSoFar {
 		if policy.AnyOf(v.Identities(), d.Identities()) {
-			return "You have decided; others must too."
+			return youDecided
 		}
 	}
 	if err := a.CheckHandedOver(d); err != nil && !a.IsOpenAgain(d) {
@@ -180,6 +183,7 @@ type inboxPage struct {
 	part                  // of the Calls that fit the filter
 	Others       int      // Calls that match, and are for others to decide
 	OtherPlans   int      // Plans for others to decide
+	Second       int      // Calls on which this person has decided, and another person must too
 	Unanswered   []string // processes whose Calls and Plans are missing
 	HeldUp       int      // processes, up to a thousand
 	All          string   // the page with the Calls for others too
@@ -237,8 +241,12 @@ func (v *visit) inboxPage(all client.Waiting, query url.Values) inboxPage {
 		if !f.fits(a, p.Now) {
 			continue
 		}
-		if f.Who != "all" && denial(who, a) != "" && !mayByPasskey(who, a) {
-			p.Others++
+		if why := denial(who, a); f.Who != "all" && why != "" && !mayByPasskey(who, a) {
+			if why == youDecided {
+				p.Second++
+			} else {
+				p.Others++
+			}
 			continue
 		}
 		fit = append(fit, v.withTwiceInWords(a))

@@ -123,6 +123,21 @@ func TestAPersonIsTheirIssuersAccountAndNotTheirName(t *testing.T) {
 	}
 }
 
+// Whoever has approved a Call is not asked again: it is counted apart while it waits for a second person.
+func TestWhatWaitsForASecondPersonIsCountedApart(t *testing.T) {
+	h := open(t)
+	id := "approved-by-ann"
+	start := payment(id, `{"values": {"order": "A1", "cents": 1}}`)
+	start["idea"] = json.RawMessage(strings.Replace(string(start["idea"].(json.RawMessage)), `{"timeout"`,
+		`{"by": {"count": 2}, "timeout"`, 1))
+	h.post("/api/processes", start).is(201)
+	h.waiting(id, 1)
+	b := h.browse()
+	b.open("/?process=" + id).is(200).says("1 case waits for you").link("@").form("Approve").press("Approve").is(200)
+	b.open("/?process="+id).is(200).says("1 case waits for a second person, after you").lacks("for you.",
+		"for other people").link("show them too").is(200).says("You have decided")
+}
+
 // The desk asks nobody whom a rule excludes from the decision.
 func TestWhoMayNotDecideIsNotAskedAtTheDesk(t *testing.T) {
 	h := open(t)
