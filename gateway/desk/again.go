@@ -1,10 +1,12 @@
 package desk
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
 
+	"processidea/client"
 	"processidea/gateway/api"
 )
 
@@ -23,6 +25,15 @@ func (p *processPage) Sent(id string) sentForm {
 	return sentForm{}
 }
 
+// detailOf is what people read of an error. Of a refusal it is the reason alone, which the catalogue translates, since
+// the page says what was refused.
+func detailOf(err error) string {
+	if refused, is := errors.AsType[*client.RefusedError](err); is {
+		return refused.Reason
+	}
+	return api.ProblemOf(err).Detail
+}
+
 // showProcessAgain shows the process with a refused form, so that nothing that was typed is lost. wrong has the errors
 // by control, and the text of why is added under "". An error of the server has a page of its own, so it is returned.
 func (v *visit) showProcessAgain(form string, why error, wrong map[string]string) error {
@@ -39,7 +50,7 @@ func (v *visit) showProcessAgain(form string, why error, wrong map[string]string
 	if wrong == nil {
 		wrong = map[string]string{}
 	}
-	wrong[""] = problem.Detail
+	wrong[""] = detailOf(why)
 	p.Live, p.Refused = false, sentForm{form, v.PostForm, wrong} // a page that reloads would lose the entries
 	return v.render(problem.Status, "process", p)
 }

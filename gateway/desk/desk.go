@@ -247,7 +247,7 @@ func (v *visit) fail(err error) error {
 	if f.May[string(access.Look)] && v.Pattern != "GET /desk/processes/{process}" {
 		of = v.process
 	}
-	return v.render(p.Status, "problem", problemPage{f, p.Code, p.Detail, advice[p.Code], of})
+	return v.render(p.Status, "problem", problemPage{f, p.Code, detailOf(err), advice[p.Code], of})
 }
 
 type problemPage struct {

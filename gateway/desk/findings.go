@@ -26,7 +26,7 @@ func (m *formErrors) explain(err error, folders ...string) (status int) {
 		return http.StatusUnprocessableEntity
 	}
 	problem := api.ProblemOf(err)
-	m.Wrong = clipParagraph(withoutFolders(problem.Detail, folders))
+	m.Wrong = clipParagraph(withoutFolders(detailOf(err), folders))
 	return problem.Status
 }
 

@@ -89,7 +89,7 @@ func (v *visit) allow() error {
 		if err == nil || why.Status >= http.StatusInternalServerError {
 			return err
 		}
-		status, wrong[""] = why.Status, why.Detail
+		status, wrong[""] = why.Status, detailOf(err)
 	}
 	a, err := v.find()
 	if err == nil {

@@ -167,13 +167,10 @@ func (v *visit) planRefused(p planPage, err error) error {
 			return v.render(http.StatusConflict, "plan", p)
 		}
 	}
-	var refused *client.RefusedError
 	if p.Page == nil || problem.Status >= http.StatusInternalServerError || problem.Code == api.CodeChanged {
 		return err
 	}
-	if p.Wrong = problem.Detail; errors.As(err, &refused) {
-		p.Wrong = refused.Reason
-	}
+	p.Wrong = detailOf(err)
 	p.ShowProblems(problem.Problems)
 	return v.render(problem.Status, "plan", p)
 }

@@ -97,7 +97,7 @@ func (v *visit) showUndoAgain(p *undoPage, o client.UndoOptions, why error) erro
 	if err != nil || problem.Status >= http.StatusInternalServerError {
 		return why
 	}
-	p.Wrong = problem.Detail
+	p.Wrong = detailOf(why)
 	return v.showUndoing(problem.Status, p, u)
 }
 

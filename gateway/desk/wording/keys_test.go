@@ -274,13 +274,17 @@ var (
 		"../../../model/turn", "../../../model/undo",
 		"../../../store/ideadiff", "../../../store/signing/passkey", "../../../workflows/internal/instance",
 		"../../../workflows/internal/process"}
-	// refusing are the files that say why a decision is refused.
-	refusing = []string{"approval/not_waiting.go", "approval/plan_review.go", "approval/policy/rule.go",
-		"approval/proof/proof.go", "approval/proven.go", "approval/remark.go", "dataflow/deciders.go",
-		"dataflow/decisions.go", "undo/invert.go"}
-	// notOfDecisions are texts there that people do not read, or that only frame what a Tool's schema says.
+	// refusing are the files that say why a decision, or another act at the desk, is refused.
+	refusing = []string{"approval/not_waiting.go", "approval/orders.go", "approval/plan_review.go",
+		"approval/policy/rule.go", "approval/proof/proof.go", "approval/proven.go", "approval/remark.go",
+		"dataflow/deciders.go", "dataflow/decisions.go", "loop/steering.go", "undo/invert.go",
+		"../client/decide.go", "../client/steer.go", "../workflows/internal/process/people.go"}
+	// notOfDecisions are texts there that people do not read, or that only frame what a Tool's schema says, and what is
+	// wrong with acts that no form of the desk sends.
 	notOfDecisions = regexp.MustCompile(
-		`^(params|with|output|the proof's signer|calls\[\x00\]): |^\x00$|^a process tells|by has count|^want |^how many|listed twice`)
+		`^(params|with|output|the proof's signer|calls\[\x00\]): |^\x00$|^a process tells|by has count|^want |` +
+			`^how many|listed twice|^there is no (Tool|order) |^when: |^\$\.context\[\x00\]: \x00$|` +
+			`^it could only replace|names no new instance$|; add makes new ones$|^cancel \x00: \x00$`)
 )
 
 // Whoever may not decide, or whose decision does not count, reads why in their language.
