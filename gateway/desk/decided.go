@@ -22,7 +22,7 @@ type decidedPage struct {
 	D             client.DecidedCall
 	Name          string
 	Facts         []fact
-	StandingOrder *orderForm // nil: the person may give none
+	StandingOrder *orderForm // nil: the person may give none, or the process has ended
 	Undo          string     // the page on which to undo it; empty: not offered
 }
 
@@ -56,13 +56,19 @@ func (v *visit) decidedPage(notWaiting error) (p decidedPage, err error) {
 		p.Name = name
 	}
 	p.Facts = factsOfFields(client.Approval{Call: decided.Call}, nothingKnown)
-	if p.May[string(access.Decide)] {
+	if p.May[string(access.Decide)] && v.isAtWork(process) {
 		p.StandingOrder = orderFormOf(process, call, decided.Tool, decided.Call, p.Now)
 	}
 	if p.May[string(access.Steer)] && decided.Status == ideafile.Done {
 		p.Undo = undoHref(spelling.WholeProcess(process), url.Values{"call": {call}})
 	}
 	return p, nil
+}
+
+// isAtWork reports whether a process has not ended. A process that does not answer counts as ended.
+func (v *visit) isAtWork(process string) bool {
+	status, err := v.Status(v.Context(), spelling.WholeProcess(process))
+	return err == nil && !hasEnded(status.Status)
 }
 
 // whoDecided names who took a decision.

@@ -95,18 +95,23 @@ func (v *visit) allow() error {
 	if err == nil {
 		p := v.callPage(a)
 		if p.StandingOrder == nil {
-			return api.Unprocessable("You cannot approve the like of this beforehand.")
+			return noOrder()
 		}
 		p.StandingOrder.refill(v.PostForm, wrong)
 		return v.showAgain(status, p)
 	}
 	p, err := v.decidedPage(err)
-	if err == nil {
-		p.StandingOrder.refill(v.PostForm, wrong)
-		err = v.render(status, "decided", p)
+	switch {
+	case err != nil:
+		return err
+	case p.StandingOrder == nil:
+		return noOrder()
 	}
-	return err
+	p.StandingOrder.refill(v.PostForm, wrong)
+	return v.render(status, "decided", p)
 }
+
+func noOrder() error { return api.Unprocessable("You cannot approve the like of this beforehand.") }
 
 // readOrder reads a standing order: the entries for each parameter become a JSON Schema. wrong says what is wrong, by
 // control.
