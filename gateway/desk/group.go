@@ -14,6 +14,7 @@ import (
 	"processidea/gateway/access"
 	"processidea/model/ideafile"
 	"processidea/model/ideafile/shown"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/store/blobs"
 )
@@ -171,8 +172,8 @@ func (g *group) tellApart() {
 		default:
 			key, _ := ideafile.ParseCallKey(r.CallID)
 			r.Beside = "step " + key.ID("")
-			if nested := r.Process != blobs.RootOf(r.Process); nested {
-				r.Beside += " of " + r.Process
+			if of := spelling.WithoutParts(r.Process); of != blobs.RootOf(r.Process) {
+				r.Beside += " of " + of
 			}
 		}
 	}

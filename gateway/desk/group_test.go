@@ -85,6 +85,9 @@ func TestABoxIsSelectedByWhatItsRowSays(t *testing.T) {
 		{[]client.Approval{waiting("p", "1.1@①", "①", "order 7", "Pay Ann"),
 			waiting("p", "1.2@①", "①", "order 7", "Pay Ann")},
 			[]string{"order 7, Pay Ann, step 1.1", "order 7, Pay Ann, step 1.2"}},
+		{[]client.Approval{waiting("p/~part/1", "1.1@①", "①", "order 7", "Pay Ann"),
+			waiting("p/~part/1", "1.2@①", "①", "order 7", "Pay Ann")},
+			[]string{"order 7, Pay Ann, step 1.1", "order 7, Pay Ann, step 1.2"}},
 		{[]client.Approval{waiting("p", "1.1", "", "", "Pay Ann"), waiting("p/1.2", "1.1", "", "", "Pay Ann")},
 			[]string{"Pay Ann, step 1.1", "Pay Ann, step 1.1 of p/1.2"}},
 	} {
