@@ -106,14 +106,13 @@ func (a *App) Show(v any, text string) error {
 	return a.Print(text)
 }
 
-// Finish prints a Result and returns the error for its exit code. inputs are the instances' own inputs by token; they
-// help people tell the instances apart.
-func (a *App) Finish(r loop.Result, inputs map[string]any) error {
+// Finish prints a Result and returns the error for its exit code. The Naming tells people the instances apart.
+func (a *App) Finish(r loop.Result, naming print.Naming) error {
 	var err error
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = print.Result(a.Out, r, inputs)
+		err = print.Result(a.Out, r, naming)
 	}
 	if err != nil {
 		return fmt.Errorf("print result: %w", err)

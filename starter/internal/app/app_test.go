@@ -15,6 +15,7 @@ import (
 	"processidea/model/loop"
 	"processidea/model/turn"
 	"processidea/starter/internal/exit"
+	"processidea/starter/internal/print"
 )
 
 func TestAnErrorsKindIsTheExitCode(t *testing.T) {
@@ -70,7 +71,7 @@ func TestJSONIsOneLineWithEverythingAsItWas(t *testing.T) {
 	a := &App{Out: &b, JSON: true}
 	if err := a.Finish(loop.Result{ProcessID: "p", Status: loop.StatusCompleted, Output: "<a> & \u2028",
 		Instances: map[string]loop.InstanceResult{"": {Status: ideafile.InstanceSettled,
-			State: map[string]any{}}}}, nil); err != nil {
+			State: map[string]any{}}}}, print.Naming{}); err != nil {
 		t.Fatal(err)
 	}
 	want :=
@@ -92,7 +93,8 @@ func TestCallsCountInTheExitCodeWhereThatIsAskedFor(t *testing.T) {
 		{turn.CallCounts{Blocked: 1}, true, exit.Failed}, {turn.CallCounts{Rejected: 1, Skipped: 1}, true, exit.Done},
 	} {
 		a := &App{Out: &bytes.Buffer{}, JSON: true, CallsMustSucceed: c.asked}
-		if got := exit.CodeOf(a.Finish(loop.Result{Status: loop.StatusCompleted, Calls: c.calls}, nil)); got != c.want {
+		r := loop.Result{Status: loop.StatusCompleted, Calls: c.calls}
+		if got := exit.CodeOf(a.Finish(r, print.Naming{})); got != c.want {
 			t.Errorf("%+v: exit %d", c, got)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"processidea/model/loop"
 )
 
-// Result prints a Result for people. Tables are no wider than the terminal. inputs are the instances' own, by token.
-func Result(w io.Writer, r loop.Result, inputs jsonval.Object) error {
+// Result prints a Result for people. Tables are no wider than the terminal.
+func Result(w io.Writer, r loop.Result, naming Naming) error {
 	var b strings.Builder
 	Fprintf(&b, "%s: %s\n", r.ProcessID, headline(r))
 	if r.Error != nil {
@@ -37,7 +37,7 @@ func Result(w io.Writer, r loop.Result, inputs jsonval.Object) error {
 	}
 	printNotWritten(&b, r.NotWrittenResults)
 	printSteps(&b, r.Instructions)
-	printInstances(&b, r.Instances, inputs, TerminalWidth(w))
+	printInstances(&b, r.Instances, naming, TerminalWidth(w))
 	printFailures(&b, r)
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -122,16 +122,16 @@ func PluralIs(n int, what string) string {
 }
 
 // printInstances prints what became of each instance. width is the terminal's, or 0 without a terminal.
-func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, inputs jsonval.Object, width int) {
+func printInstances(b *strings.Builder, instances map[string]loop.InstanceResult, naming Naming, width int) {
 	tokens := ideafiles.SortedTokens(instances)
 	switch len(tokens) {
 	case 0:
 	case 1:
-		printInstance(b, tokens[0], instances[tokens[0]], width)
+		printInstance(b, naming, tokens[0], instances[tokens[0]], width)
 	default:
 		all := countValues(instances)
 		b.WriteByte('\n')
-		b.WriteString(Table(tableColumns(tokens, instances, inputs, all), cmp.Or(width, defaultTableWidth)))
+		b.WriteString(Table(tableColumns(tokens, instances, naming, all), cmp.Or(width, defaultTableWidth)))
 		printSummary(b, all)
 	}
 }
@@ -164,8 +164,8 @@ func TableWidth(w io.Writer) int {
 
 // printInstance prints the only instance, with one line for each key of its State. If width is not 0, lines are no
 // longer than it.
-func printInstance(b *strings.Builder, token string, i loop.InstanceResult, width int) {
-	Fprintf(b, "\n%s\n", strings.TrimSpace(token+" "+i.Standing()))
+func printInstance(b *strings.Builder, naming Naming, token string, i loop.InstanceResult, width int) {
+	Fprintf(b, "\n%s\n", strings.TrimSpace(naming.name(token)+" "+i.Standing()))
 	state := jsonval.AsObject(i.State)
 	if len(state) == 0 {
 		return
@@ -180,13 +180,13 @@ func printInstance(b *strings.Builder, token string, i loop.InstanceResult, widt
 		room = max(width-widthOf(keys), minValueWidth)
 	}
 	for _, key := range sorted {
-		values = append(values, Compact(state[key], room))
+		values = append(values, Compact(naming.ofState(key, state[key]), room))
 	}
 	Columns(b, [][]string{keys, values})
 }
 
 // tableColumns makes a table of many instances, one line each: name, status, cost, input, and the keys of State.
-func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inputs jsonval.Object,
+func tableColumns(tokens []string, instances map[string]loop.InstanceResult, naming Naming,
 	all []census) [][]string {
 	who, status, costs, given := []string{"instance"}, []string{"status"}, []string{"cost"}, []string{"input"}
 	keys, anyInput, anyCost := map[string]bool{}, false, false
@@ -194,11 +194,11 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 		for key := range jsonval.AsObject(instances[token].State) {
 			keys[key] = true
 		}
-		input, text := inputs[token], ""
+		input, text := naming.inputs[token], ""
 		if input != nil {
-			anyInput, text = true, tableCell(input)
+			anyInput, text = true, tableCell(naming.ofInput(input))
 		}
-		who = append(who, Compact(token, maxCellWidth))
+		who = append(who, Compact(naming.name(token), maxCellWidth))
 		status = append(status, instances[token].Standing())
 		costs, anyCost = append(costs, instances[token].Cost.String()), anyCost || instances[token].Cost > 0
 		given = append(given, text)
@@ -211,7 +211,7 @@ func tableColumns(tokens []string, instances map[string]loop.InstanceResult, inp
 		columns = append(columns, given)
 	}
 	for _, key := range columnOrder(jsonval.SortedKeys(keys), all) {
-		columns = append(columns, instanceColumn(key, tokens, instances))
+		columns = append(columns, instanceColumn(key, tokens, instances, naming))
 	}
 	return columns
 }
@@ -261,13 +261,14 @@ func Blocks(b *strings.Builder, columns [][]string, width int) {
 	}
 }
 
-func instanceColumn(key string, tokens []string, instances map[string]loop.InstanceResult) []string {
+func instanceColumn(key string, tokens []string, instances map[string]loop.InstanceResult,
+	naming Naming) []string {
 	c := []string{Compact(key, maxCellWidth)}
 	for _, token := range tokens {
 		state := jsonval.AsObject(instances[token].State)
 		text := ""
 		if v, ok := state[key]; ok {
-			text = tableCell(v)
+			text = tableCell(naming.ofState(key, v))
 		}
 		c = append(c, text)
 	}

@@ -9,14 +9,16 @@ import (
 
 	"processidea/model/diag"
 	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
 	"processidea/model/loop"
+	"processidea/model/modeltest"
 	"processidea/model/turn"
 )
 
 func printed(t *testing.T, r loop.Result) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Result(&b, r, nil); err != nil {
+	if err := Result(&b, r, Naming{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -108,8 +110,35 @@ instance  status   input
 `,
 	} {
 		var b strings.Builder
-		printInstances(&b, instances, inputs, width)
+		printInstances(&b, instances, Naming{inputs: inputs}, width)
 		want(t, b.String(), lines)
+	}
+}
+
+// People read the name of a case and its money; the token stays, since commands take it.
+func TestATableShowsNamesAndMoney(t *testing.T) {
+	const money = `{"type": "integer", "_display": "money", "currency": "EUR", "minorUnits": true}`
+	idea := modeltest.IdeaFrom(t, `{"config": {"instanceName": "†`+"`order ${input.order}`"+`"}, "context": [
+		{"type": "input", "_instance": "①", "input": {"order": "A-1", "cents": 229900}},
+		{"type": "input", "_instance": "②", "input": {"order": "A-2", "cents": 5}},
+		{"type": "input", "input": {}, "schema": {"properties": {"cents": `+money+`}}},
+		{"type": "state", "state": {}, "schema": {"properties": {"paid": `+money+`}}}]}`)
+	instances := map[string]loop.InstanceResult{}
+	for _, token := range []string{"①", "②"} {
+		instances[token] = loop.InstanceResult{Status: ideafile.InstanceSettled,
+			State: map[string]any{"paid": json.Number("1250")}}
+	}
+	var b strings.Builder
+	printInstances(&b, instances, NamingOf(idea, shown.German), 0)
+	want(t, b.String(), `
+instance       status   input               paid
+order A-1 (①)  settled  2.299,00 EUR · A-1  12,50 EUR
+order A-2 (②)  settled  0,05 EUR · A-2      12,50 EUR
+`)
+	one := modeltest.IdeaFrom(t, `{"config": {"instanceName": "†`+"`order ${input.order}`"+`"},
+		"context": [{"type": "input", "input": {"order": "A-1"}}]}`)
+	if got := NamingOf(one, shown.English).name(""); got != "order A-1" {
+		t.Errorf("the only one is called %q", got)
 	}
 }
 
@@ -118,7 +147,7 @@ func TestTheValuesOfOneInstanceFitTheTerminal(t *testing.T) {
 		State: map[string]any{"answer": strings.Repeat("y", 200), "mood": "good"}}}
 	for width, most := range map[int]int{40: 40, 120: 120, 0: MaxValueWidth + len("  answer  ")} {
 		var b strings.Builder
-		printInstances(&b, one, nil, width)
+		printInstances(&b, one, Naming{}, width)
 		longest := 0
 		for line := range strings.Lines(b.String()) {
 			longest = max(longest, len([]rune(strings.TrimSuffix(line, "\n"))))

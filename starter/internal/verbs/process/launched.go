@@ -40,7 +40,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	if l.options.detach {
 		return l.printDetached(ctx)
 	}
-	inputs := ownInputs(l.definition.Read)
+	naming := print.NamingOf(l.definition.Read, client.LanguageOf(ctx))
 	l.definition = nil // it may be large, and is not needed any more
 	result, err := l.follow(ctx)
 	if errors.Is(err, context.Canceled) {
@@ -52,7 +52,7 @@ func (l *launchedProcess) run(ctx context.Context) error {
 	if result.Status == loop.StatusPaused {
 		l.Note("%s is paused; once the cause is fixed, continue it with: %s --resume", l.process.ID(), l.commandLine())
 	}
-	return l.Finish(result, inputs)
+	return l.Finish(result, naming)
 }
 
 // resume resumes a process that was found paused, if --resume was given.
@@ -134,7 +134,7 @@ func (l *launchedProcess) printDetached(ctx context.Context) error {
 	for _, token := range tokens {
 		result.Instances[token] = loop.InstanceResult{Status: ideafile.InstanceWorking}
 	}
-	return l.Finish(result, ownInputs(l.definition.Read))
+	return l.Finish(result, print.NamingOf(l.definition.Read, client.LanguageOf(ctx)))
 }
 
 // follow waits for the process. If the program that ran the server ends, the process goes on at the next server, which

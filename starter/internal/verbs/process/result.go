@@ -7,10 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"processidea/client"
-	"processidea/model/ideafile"
-	"processidea/model/jsonval"
-	"processidea/model/loop"
 	"processidea/starter/internal/app"
+	"processidea/starter/internal/print"
 )
 
 // Result prints the current or final Result of a process.
@@ -38,28 +36,17 @@ func printSnapshot(ctx context.Context, a *app.App, p *client.Process) error {
 	if err != nil {
 		return err
 	}
-	return a.Finish(r, inputsOf(ctx, a, p, r))
+	return a.Finish(r, namingOf(ctx, a, p))
 }
 
-// inputsOf returns the instances' own inputs for a table that people read. It is nil with --json, and below two
-// instances.
-func inputsOf(ctx context.Context, a *app.App, p *client.Process, r loop.Result) jsonval.Object {
-	if a.JSON || len(r.Instances) < 2 {
-		return nil
+// namingOf returns how people are told of the instances. With --json it is empty, since nobody is.
+func namingOf(ctx context.Context, a *app.App, p *client.Process) print.Naming {
+	if a.JSON {
+		return print.Naming{}
 	}
 	idea, err := p.Idea(ctx)
 	if err != nil {
-		return nil // the table does without
+		return print.Naming{} // the table does without
 	}
-	return ownInputs(idea)
-}
-
-func ownInputs(idea *ideafile.Idea) jsonval.Object {
-	inputs := jsonval.Object{}
-	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
-		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
-			inputs[token] = input
-		}
-	}
-	return inputs
+	return print.NamingOf(idea, client.LanguageOf(ctx))
 }

@@ -24,7 +24,7 @@ func printSimulation(a *app.App, r *simulation.Report) error {
 	if a.JSON {
 		err = a.PrintJSON(r)
 	} else {
-		err = errors.Join(print.Result(a.Out, r.Result, nil), a.Print(simulationText(r)))
+		err = errors.Join(print.Result(a.Out, r.Result, print.Naming{}), a.Print(simulationText(r)))
 	}
 	if err != nil {
 		return fmt.Errorf("print simulation: %w", err)

@@ -204,7 +204,7 @@ func (l *launchedProcess) undo(ctx context.Context, u *client.Undoing, o undoOpt
 	if err != nil || o.beforeFork && result.Status == loop.StatusCompleted {
 		return err
 	}
-	return l.Finish(result, nil)
+	return l.Finish(result, print.Naming{})
 }
 
 // underWayText says that a running process is still taking back, and what it waits for.

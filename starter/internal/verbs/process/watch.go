@@ -44,6 +44,6 @@ func runWatch(ctx context.Context, a *app.App, id string, wait time.Duration) er
 		if err != nil {
 			return err
 		}
-		return a.Finish(result, inputsOf(ctx, a, p, result))
+		return a.Finish(result, namingOf(ctx, a, p))
 	})
 }

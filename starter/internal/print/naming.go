@@ -1,0 +1,70 @@
+package print
+
+import (
+	"strings"
+
+	"processidea/model/ideafile"
+	"processidea/model/ideafile/shown"
+	"processidea/model/jsonval"
+)
+
+// Naming is what people call instances, and how their values are shown. The zero value shows everything as it is.
+type Naming struct {
+	inputs   jsonval.Object // the instances' own, by token
+	words    *shown.Words
+	language shown.Language
+}
+
+// NamingOf returns the Naming of an Idea.
+func NamingOf(idea *ideafile.Idea, l shown.Language) Naming {
+	n := Naming{jsonval.Object{}, shown.WordsOf(idea), l}
+	for token, messages := range ideafile.GroupMessagesByInstance(idea.Context) {
+		if input := ideafile.InstanceInput(messages, token); token != "" && input != nil {
+			n.inputs[token] = input
+		}
+	}
+	return n
+}
+
+// name is an instance's name, with its token, by which commands know it; the unnamed one has none.
+func (n Naming) name(token string) string {
+	if n.words == nil {
+		return token
+	}
+	name := n.words.NameOf(token)
+	if token == "" || name == token || strings.HasSuffix(name, "("+token+")") {
+		return name
+	}
+	return name + " (" + token + ")"
+}
+
+// ofState returns a value of State as it is shown, or as it is if its schema says nothing about that.
+func (n Naming) ofState(key string, v any) any {
+	if n.words == nil {
+		return v
+	}
+	return n.shown(n.words.StateFormat().At(jsonval.Path{key}), v)
+}
+
+// ofInput is ofState for a whole input.
+func (n Naming) ofInput(v any) any {
+	if n.words == nil {
+		return v
+	}
+	return n.shown(n.words.InputFormat(), v)
+}
+
+func (n Naming) shown(f shown.Format, v any) any {
+	if f.Display != shown.Plain {
+		return f.Text(v, n.language)
+	}
+	object, isObject := v.(jsonval.Object)
+	if !isObject || f.Properties == nil {
+		return v
+	}
+	out := jsonval.Object{}
+	for key, member := range object {
+		out[key] = n.shown(f.Properties[key], member)
+	}
+	return out
+}
