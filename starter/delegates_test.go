@@ -219,6 +219,9 @@ func TestThePlanOfADelegateIsListedWithItsCaller(t *testing.T) {
 	lists("p", 3)
 	d.do("approvals", "p/2").is(exit.Done).tells("/~call/0.1@2: the Plan that begins the process waits since",
 		"1 Plan; decide with")
+	d.eventually("list says it in a sentence", func() bool {
+		return strings.Contains(d.do("list").is(exit.Done).out, "a person: Tell, since 20")
+	})
 	d.do("fork", "p", "--at", "1", "--id", "q", "--detach").is(exit.Done)
 	lists("q", 3)
 	for _, id := range []string{"p", "q"} {

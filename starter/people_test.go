@@ -386,11 +386,10 @@ func TestStandingOrdersFromTheCommandLine(t *testing.T) {
 		"5", "--by", "ann").is(exit.Done).tells("p: allow taken")
 	d.eventually("two are approved", func() bool {
 		return strings.Contains(d.do("allow", "p").is(exit.Done).out,
-			`short: note where {"properties":{"text":{"maxLength":3}}}, 2 approved of 5, 3 left, by ann`)
+			`short: Note where “Text” has at most 3 characters, 2 approved of 5, 3 left, by ann`)
 	})
 	if e := d.do("approvals", "p").is(exit.Done); !strings.HasSuffix(e.out,
-		"standing orders:\nshort: note where {\"properties\":{\"text\":{\"maxLength\":3}}}, 2 approved of 5, 3 left, "+
-			"by ann\n") {
+		"standing orders:\nshort: Note where “Text” has at most 3 characters, 2 approved of 5, 3 left, by ann\n") {
 		t.Error(e.out)
 	}
 	d.do("allow", "p", "short", "--tool", "note", "--count",

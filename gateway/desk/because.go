@@ -19,8 +19,11 @@ type conditionTexter struct {
 	in       func(kind, text string) string // InContext of the language's catalogue
 }
 
-// rulesInWords returns each part of a condition in words.
-func rulesInWords(f shown.Format, when any, l shown.Language) []string {
+// ForOperators is in each clause that does not say the whole condition.
+const ForOperators = "“For operators”"
+
+// RulesInWords returns each part of a condition in words.
+func RulesInWords(f shown.Format, when any, l shown.Language) []string {
 	r := newRuler(l)
 	return jsonval.Map(r.terms("", f, jsonval.AsObject(when)), func(c clause) string { return c.text })
 }

@@ -83,7 +83,7 @@ func TestWhatOfARuleHasNoWordsIsMentioned(t *testing.T) {
 func TestARuleIsSaidInGerman(t *testing.T) {
 	t.Parallel()
 	schema := modeltest.MustDecodeJSON(paying)
-	terms := rulesInWords(shown.FormatOf(schema, schema), modeltest.MustDecodeJSON(`{"properties": {
+	terms := RulesInWords(shown.FormatOf(schema, schema), modeltest.MustDecodeJSON(`{"properties": {
 		"amount": {"exclusiveMinimum": 1000}, "to": {"maxLength": 1234, "not": {"const": "A and “B” is 1 or more"}},
 		"lines": {"contains": {"properties": {"price": {"maximum": 1.5}}}}, "orderNumber": {"format": "uuid"}},
 		"if": {"properties": {"to": {"format": "email"}}}, "then": {"properties": {"amount": {"multipleOf": 2.5}}},

@@ -260,7 +260,7 @@ type orderRow struct {
 func orderRows(orders approval.Orders, words *shown.Words, l shown.Language, now time.Time) (rows []orderRow) {
 	for _, o := range orders {
 		row := orderRow{OrderState: o, ToolTitle: words.Tool(o.Tool), InForce: o.IsInForce(now)}
-		row.Terms = rulesInWords(words.ParamsFormat(o.Tool), o.When, l)
+		row.Terms = RulesInWords(words.ParamsFormat(o.Tool), o.When, l)
 		if o.When != nil {
 			row.Written = form.Pretty(o.When)
 		}

@@ -46,7 +46,7 @@ func (v *visit) verify() error {
 		one := givenOrder{Decision: d}
 		if o := d.Given; o != nil {
 			one.About = cmp.Or(o.To, words.Tool(o.Tool))
-			one.Terms = rulesInWords(words.ParamsFormat(o.Tool), o.When, l)
+			one.Terms = RulesInWords(words.ParamsFormat(o.Tool), o.When, l)
 		}
 		p.Orders = append(p.Orders, one)
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"processidea/client"
+	"processidea/gateway/desk"
 	"processidea/internal/flags"
 	"processidea/model/approval"
+	"processidea/model/ideafile/shown"
 	"processidea/model/jsonval"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/exit"
@@ -113,7 +115,7 @@ func listOrders(ctx context.Context, a *app.App, g *actOptions) (done bool, err 
 			return err
 		}
 		return a.Show(append(approval.Orders{}, v.Orders...),
-			cmp.Or(ordersText(v.Orders, time.Now()), "there are no standing orders\n"))
+			cmp.Or(ordersText(v.Orders, p.Words(ctx), time.Now()), "there are no standing orders\n"))
 	})
 }
 
@@ -128,19 +130,28 @@ func ordersInForce(ctx context.Context, s *server.Session, process string) strin
 	if len(list) == 0 {
 		return ""
 	}
-	return "standing orders:\n" + ordersText(list, now)
+	return "standing orders:\n" + ordersText(list, s.Process(process).Words(ctx), now)
 }
 
-func ordersText(list approval.Orders, now time.Time) string {
+// whenText says in words which Calls an order covers, or as JSON where the words would leave something out.
+func whenText(o *approval.OrderState, words *shown.Words) string {
+	terms := desk.RulesInWords(words.ParamsFormat(o.Tool), o.When, shown.English)
+	if text := strings.Join(terms, " and "); !strings.Contains(text, desk.ForOperators) {
+		return text
+	}
+	return print.OneLineJSON(o.When)
+}
+
+func ordersText(list approval.Orders, words *shown.Words, now time.Time) string {
 	var b strings.Builder
 	for _, o := range list {
 		if o.To != "" {
 			print.Fprintf(&b, "%s: deputy %s", o.ID, o.To)
 		} else {
-			print.Fprintf(&b, "%s: %s", o.ID, o.Tool)
+			print.Fprintf(&b, "%s: %s", o.ID, words.Tool(o.Tool))
 		}
 		if o.When != nil {
-			fmt.Fprintf(&b, " where %s", print.OneLineJSON(o.When))
+			print.Fprintf(&b, " where %s", whenText(o, words))
 		}
 		if o.To == "" {
 			fmt.Fprintf(&b, ", %d approved", o.Approved)

@@ -2,6 +2,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -10,8 +11,10 @@ import (
 
 	"processidea/client"
 	"processidea/internal/flags"
+	"processidea/model/ideafile/spelling"
 	"processidea/model/jsonval"
 	"processidea/model/loop"
+	"processidea/protocol"
 	"processidea/starter/internal/app"
 	"processidea/starter/internal/print"
 	"processidea/starter/internal/server"
@@ -37,8 +40,42 @@ func runList(ctx context.Context, a *app.App, o client.ListOptions) error {
 		if err != nil {
 			return err
 		}
+		if !a.JSON {
+			for n := range processes {
+				tellDelegates(ctx, s, &processes[n])
+			}
+		}
 		return a.Show(processes, listText(processes, print.TableWidth(a.Out)))
 	})
+}
+
+// tellDelegates replaces the lines on decisions that delegates wait for by the sentences of their Calls and Plans. The
+// lines stay if the delegates do not answer.
+func tellDelegates(ctx context.Context, s *server.Session, p *client.Summary) {
+	isDecision := func(line string) bool {
+		return strings.HasPrefix(line, "delegate ") && strings.Contains(line, ": "+protocol.WaitingForPerson)
+	}
+	if !slices.ContainsFunc(p.Waiting, isDecision) {
+		return
+	}
+	calls, err := s.ApprovalsOf(ctx, p.Process)
+	plans, wrong := s.PlansOf(ctx, p.Process)
+	if err != nil || wrong != nil {
+		return
+	}
+	var lines []string
+	tell := func(process, sentence string, since time.Time) {
+		if spelling.WholeProcess(process) != p.Process {
+			lines = append(lines, fmt.Sprintf("a person: %s, since %s", sentence, since.Local().Format(time.DateTime)))
+		}
+	}
+	for _, a := range calls {
+		tell(a.Process, a.Sentence, a.Since)
+	}
+	for _, plan := range plans {
+		tell(plan.Process, plan.Sentence, plan.Since)
+	}
+	p.Waiting = append(slices.DeleteFunc(p.Waiting, isDecision), lines...)
 }
 
 func listText(processes []client.Summary, width int) string {
