@@ -188,3 +188,15 @@ func (r fakeRun) Get(ctx context.Context, to any) error {
 		return ctx.Err()
 	}
 }
+
+// GetWorkflowHistory returns the history of a process whose start cannot be read.
+func (f *fakeTemporal) GetWorkflowHistory(context.Context, string, string, bool,
+	enumspb.HistoryEventFilterType) sdk.HistoryEventIterator {
+	return unreadableHistory{}
+}
+
+type unreadableHistory struct{}
+
+func (unreadableHistory) HasNext() bool { return true }
+
+func (unreadableHistory) Next() (*historypb.HistoryEvent, error) { return nil, errors.New("the history is gone") }
