@@ -131,6 +131,13 @@ func TestEveryNumberOfTheEnvironmentHasBounds(t *testing.T) {
 	}
 }
 
+// DeclaredFlags are the flags of a worker.
+func DeclaredFlags() *pflag.FlagSet {
+	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
+	new(settings).declare(f)
+	return f
+}
+
 // variablesOfTheSource are the variables that the source names, and those of the worker's flags.
 func variablesOfTheSource(t *testing.T) []string {
 	t.Helper()
@@ -149,9 +156,7 @@ func variablesOfTheSource(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
-	new(settings).declare(f)
-	f.VisitAll(func(f *pflag.Flag) { all[variableOf(f.Name)] = true })
+	DeclaredFlags().VisitAll(func(f *pflag.Flag) { all[variableOf(f.Name)] = true })
 	return slices.Sorted(maps.Keys(all))
 }
 
@@ -198,9 +203,7 @@ func TestHelpNamesTheVariableOfEveryFlag(t *testing.T) {
 // A name that is nearly that of a setting is told, whichever setting it is.
 func TestAMisspelledSettingIsToldOfEach(t *testing.T) {
 	t.Parallel()
-	f := pflag.NewFlagSet("worker", pflag.ContinueOnError)
-	new(settings).declare(f)
-	f.VisitAll(func(f *pflag.Flag) {
+	DeclaredFlags().VisitAll(func(f *pflag.Flag) {
 		if name := variableOf(f.Name) + "X"; len(flags.Misspelled([]string{name + "=1"})) == 0 {
 			t.Errorf("nobody is told of %s", name)
 		}
